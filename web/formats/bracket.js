@@ -39,14 +39,18 @@ function named(round, rounds) {
 function draw(tournament) {
   const slots = slotsOf(tournament.plan);
   const count = Math.log2(slots);
+  const before = tournament.before ?? 0;
   const columns = Array.from({ length: count }, (_, index) => {
     const round = index + 1;
-    const byes = [...(tournament.results?.rounds[index]?.byes ?? [])];
+    const byes = (tournament.results?.rounds[index]?.byes ?? []).filter(
+      ({ reason }) => !reason.startsWith("third place"),
+    );
     const paired =
-      (tournament.pairings ?? []).some((pairing) => pairing.round === round) || byes.length > 0;
+      (tournament.pairings ?? []).some((pairing) => pairing.round === before + round) ||
+      byes.length > 0;
     const places = Array.from({ length: slots / 2 ** round }, (_, place) => {
-      const pairing = tournament.pairings?.find(({ match }) => match === `r${round}m${place + 1}`);
-      const key = `r${round}m${place + 1}`;
+      const key = `r${before + round}m${place + 1}`;
+      const pairing = tournament.pairings?.find(({ match }) => match === key);
       if (pairing) return h("li", { "data-key": key }, match(tournament, pairing));
       const bye = paired ? byes.shift() : undefined;
       return h(
@@ -63,6 +67,18 @@ function draw(tournament) {
         ),
       );
     });
+    const third = tournament.pairings?.find(
+      (pairing) => pairing.round === before + count && pairing.reason.startsWith("third place"),
+    );
+    if (third && round === count)
+      places.push(
+        h(
+          "li",
+          { "data-key": third.match },
+          h("h3", {}, "Third place"),
+          match(tournament, third),
+        ),
+      );
     return h("li", { class: "round" }, h("h3", {}, named(round, count)), h("ol", {}, places));
   });
   return h(

@@ -10,24 +10,40 @@ import { reportOf } from "../tournament/match.js";
 export const roundRobin = {
   label: "everybody against everybody",
   losersLeave: false,
-  rounds: ({ players }) => (players.length % 2 ? players.length : players.length - 1),
-  draw,
+  rounds: ({ players, policy }) => roundsOnce(players.length) * (policy.format.cycles ?? 1),
+  draw: (tournament) => crossTable(tournament, tournament.plan.players, "Cross-table"),
 };
 
-/** @param {Tournament} tournament */
-function draw(tournament) {
-  const names = tournament.plan.players;
+/**
+ * How many rounds it takes until everybody has met everybody.
+ * @param {number} players
+ */
+export function roundsOnce(players) {
+  return players % 2 ? players : players - 1;
+}
+
+/**
+ * The results of some players against each other.
+ * @param {Tournament} tournament @param {string[]} names @param {string} label
+ */
+export function crossTable(tournament, names, label) {
   const cell = (/** @type {string} */ one, /** @type {string} */ other) => {
     if (one === other) return h("td", { class: "self" }, h("span", { class: "hidden" }, "itself"));
-    const pairing = tournament.pairings?.find(
+    const met = (tournament.pairings ?? []).filter(
       ({ players }) => players.includes(one) && players.includes(other),
     );
+    // In several cycles the latest match is linked, and the games of all of them are added up.
+    const pairing = met.at(-1);
     if (!pairing) return h("td", {}, h("span", { class: "soft" }, "–"));
-    const report = reportOf(tournament, pairing.match);
+    const reports = met.map(({ match }) => reportOf(tournament, match));
     const half = (/** @type {string} */ name) =>
-      (report?.result.halves[report.players.indexOf(name)] ?? 0) / 2;
+      reports.reduce(
+        (sum, report) => sum + (report?.result.halves[report.players.indexOf(name)] ?? 0) / 2,
+        0,
+      );
+    const report = reports.at(-1);
     const won = (pairing.overridden?.winners ?? report?.result.winners ?? []).includes(one);
-    const text = report ? `${half(one)} : ${half(other)}` : "live";
+    const text = reports.some((one) => one) ? `${half(one)} : ${half(other)}` : "live";
     return h(
       "td",
       { class: won ? "won" : "" },
@@ -37,7 +53,7 @@ function draw(tournament) {
   };
   return h(
     "div",
-    { class: "wide", tabindex: 0, role: "group", "aria-label": "Cross-table" },
+    { class: "wide", tabindex: 0, role: "group", "aria-label": label },
     h(
       "table",
       { class: "cross" },

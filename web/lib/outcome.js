@@ -37,25 +37,31 @@ export function wrongGame(result, seats, removed) {
  */
 export function wrongMatch({ winners, how, halves, games, counts_from, out }, plan) {
   const { players, rules } = plan;
-  const counted = games.filter(
-    (/** @type {any} */ game) => game.game >= counts_from && game.end !== "void",
-  );
+  const isVoid = (/** @type {any} */ game) => game.end === "void";
+  // A group of duplicate games counts only if none of its games is void.
+  const size = rules.duplicate ? players.length : 1;
+  const since = games.filter((/** @type {any} */ game) => game.game >= counts_from);
+  const counted = since.filter((/** @type {any} */ _, /** @type {number} */ at) => {
+    const first = at - (at % size);
+    return !since.slice(first, first + size).some(isVoid);
+  });
+  const sharesCount = rules.duplicate || rules.ties === "share";
   const due = players.map((/** @type {string} */ player) =>
     counted.reduce((/** @type {number} */ sum, /** @type {any} */ game) => {
       if (!game.winners.includes(player)) return sum;
-      return sum + (game.winners.length === 1 ? 2 : rules.ties === "share" ? 1 : 0);
+      return sum + (game.winners.length === 1 ? 2 : sharesCount ? 1 : 0);
     }, 0),
   );
   if (!equal(halves, due)) return `the games won, in halves, should be ${JSON.stringify(due)}`;
   if (winners.some((/** @type {string} */ player) => !players.includes(player)))
     return "the winner did not play";
   if (how === "void" && winners.length) return "a void match has no winner";
-  if (how !== "played") return null;
-  const most = rules.ties === "share" ? Math.max(0, ...due) : 2 * Math.ceil(rules.best_of / 2);
+  if (how !== "played" || rules.sprt) return null;
+  const most = sharesCount ? Math.max(0, ...due) : 2 * Math.ceil(rules.best_of / 2);
   const first = players.filter(
     (/** @type {string} */ player, /** @type {number} */ at) =>
       most > 0 &&
-      (rules.ties === "share" ? due[at] === most && !out.includes(player) : due[at] >= most),
+      (sharesCount ? due[at] === most && !out.includes(player) : due[at] >= most),
   );
   return equal(winners, first) ? null : `the winners should be ${JSON.stringify(first)}`;
 }

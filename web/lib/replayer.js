@@ -289,7 +289,10 @@ class Player {
     const of = (/** @type {string} */ type) =>
       lines.filter((line) => line.includes(`"type":"${type}"`)).map((line) => tried(line)?.data);
     const started = of("game-started").find((data) => data?.game === this.replay.number);
-    const ended = of("game-ended").find((data) => data?.result?.game === this.replay.number);
+    // Duplicate games reveal their secret after the last game with the same luck, or at the end.
+    const secret = [...of("game-ended"), ...of("match-restarted"), ...of("match-ended")].find(
+      (data) => data?.secret && (data.result?.game ?? Infinity) >= this.replay.number,
+    )?.secret;
     render(
       this.check,
       h("h2", { id: "check-head" }, "Fair luck"),
@@ -305,7 +308,7 @@ class Player {
         h("dt", {}, "Commitment"),
         h("dd", {}, h("code", {}, started?.commitment ?? "?")),
         h("dt", {}, "Secret"),
-        h("dd", {}, h("code", {}, ended?.secret ?? "?")),
+        h("dd", {}, h("code", {}, secret ?? "?")),
       ),
       h(
         "div",

@@ -34,7 +34,21 @@
  * @typedef {{ games: { game: string, at_least: number, at_most: number }[], presets: { preset:
  *   string, game: string, about: string }[] }} Games
  */
-/** @typedef {{ value: number, deviation: number }} Rating */
+/**
+ * @typedef {{ value: number, deviation: number, low: number, high: number }} Rating with the bounds
+ *   of its 95 % interval
+ */
+/** @typedef {{ value: number | null, low: number | null, high: number | null }} EloInterval */
+/**
+ * @typedef {{ rank: number, player: string, games: number, points: number, elo?: EloInterval,
+ *   performance?: number }} ComparedPlayer
+ */
+/**
+ * @typedef {{ players: ComparedPlayer[], pairs: { one: string, other: string, won: number, drawn:
+ *   number, lost: number, elo: EloInterval, superiority: number, test?: { player: string, llr:
+ *   number, lower: number, upper: number, verdict?: "h0" | "h1" } }[], podium?: { players:
+ *   string[], winner: number, set: number, order: number } }} Comparison
+ */
 /** @typedef {{ player: string, rank: number, rating: Rating }} Ranked */
 
 /**
@@ -53,7 +67,15 @@
  */
 /** @typedef {MatchReport & { tournament: string, game: string, at: number }} PlayedMatch */
 /** @typedef {{ player: string | null, reason: string, walkover?: string }} Bye */
-/** @typedef {{ round: number, byes: Bye[], matches: MatchReport[] }} Round */
+/**
+ * @typedef {{ kind: string, slots?: number, min?: number, max?: number, rounds?: number,
+ *   cycles?: number, size?: number, challengers?: number, third_place?: boolean,
+ *   stages?: { format: FormatOptions, players?: number }[] }} FormatOptions
+ */
+/**
+ * @typedef {{ round: number, stage?: { number: number, players?: string[] }, byes: Bye[],
+ *   matches: MatchReport[] }} Round
+ */
 /**
  * @typedef {object} Place a player's place in a tournament
  * @property {number} rank
@@ -67,6 +89,7 @@
  * @property {number} points
  * @property {number} byes
  * @property {[string, Faulted][]} faults
+ * @property {{ by: string, value: number }[]} [tie_breaks]
  */
 /**
  * @typedef {{ round: number, match: string, players: string[], reason: string, over: boolean,
@@ -76,9 +99,9 @@
  * @typedef {object} Tournament
  * @property {string} id
  * @property {string} standing
- * @property {{ game: string, preset: string | null, players: string[], policy: { format: {
- *   kind: string, slots?: number, min?: number, max?: number }, match: { best_of: number, time:
- *   { answer_ms: number } } } }} plan
+ * @property {{ game: string, preset: string | null, players: string[], policy: { format:
+ *   FormatOptions, match: { best_of: number, time: { answer_ms: number } } } }} plan
+ * @property {number} [before] how many rounds earlier stages had, in a part of a tournament
  * @property {Pairing[]} [pairings]
  * @property {{ rounds: Round[], standings: Place[], winners: string[], status: string,
  *   interrupted?: { missing: string[], why: string }, awarded?: Ruling & { winners: string[] },

@@ -15,8 +15,8 @@ import { wrongGame, wrongMatch, wrongTournament } from "./outcome.js";
 
 /** What this page does not check. */
 export const LEFT_OUT =
-  "The page does not check what a fault costs, forfeits, pairings within a round, or rulings " +
-  "of operators; `agon verify` checks these too.";
+  "The page does not check what a fault costs, forfeits, pairings within a round, sequential " +
+  "tests, or rulings of operators; `agon verify` checks these too.";
 
 /**
  * @typedef {{ v: number, stream: string, seq: number, at: number, more: number, type: string,
@@ -28,7 +28,7 @@ export const LEFT_OUT =
  *   `revealed` is whether the tournament's own secret was there to be checked as well, `chained`
  *   whether the log has a hash chain; `head` is that of the match, `whole` that of the tournament
  * @typedef {yahtzee.Referee | fish.Referee | trains.Referee} Referee
- * @typedef {{ referee: Referee, number: number, answers: number[], at: number, seats: string[],
+ * @typedef {{ referee: Referee, number: number, luck: number, answers: number[], at: number, seats: string[],
  *   removed: Set<number>, bank: number[] }} Running
  */
 
@@ -50,6 +50,22 @@ function must(good, what) {
 /** @param {unknown} value */
 const text = (value) => (value === null || value === undefined ? "nothing" : JSON.stringify(value));
 
+/**
+ * The secrets that a match's log reveals, by the number of the game that has the luck of each. A
+ * group of duplicate games has one secret, that of its first game.
+ * @param {Line[]} lines @returns {Map<number, string>}
+ */
+function revealedSecrets(lines) {
+  const secrets = /** @type {Map<number, string>} */ (new Map());
+  let luck = 0;
+  for (const { type, data } of lines) {
+    if (type === "game-started") luck = data.duplicate_of ?? data.game;
+    const reveals = ["game-ended", "match-restarted", "match-ended"].includes(type);
+    if (reveals && typeof data.secret === "string") secrets.set(luck, data.secret);
+  }
+  return secrets;
+}
+
 /** One check of one match. */
 class Check {
   /**
@@ -70,8 +86,11 @@ class Check {
     this.config = this.plan.config;
     this.results = /** @type {any[]} */ ([]);
     this.running = /** @type {Running | null} */ (null);
+    /** The game whose luck the latest game has: its own number, or the first of its group. */
+    this.latestLuck = 0;
     this.chained = false;
     this.secret = /** @type {Uint8Array | null} */ (null);
+    this.revealed = revealedSecrets(lines);
     const end = tournament.find((line) => line.data?.secret);
     if (end) {
       const secret = fromHex(end.data.secret);
@@ -103,11 +122,13 @@ class Check {
         return this.end(line.data);
       case "match-restarted":
         this.config = line.data.config ?? this.config;
+        this.checkSecret(line.data.secret);
         return null;
       case "match-reopened":
         this.faults = [];
         return null;
       case "match-ended":
+        this.checkSecret(line.data.secret);
         this.ends.push(line.data.result);
         this.endHeads.push(this.heads[at + 1]);
         return this.over(line.data.result);
@@ -118,13 +139,12 @@ class Check {
 
   /** @param {any} started */
   start(started) {
-    const ended = this.lines.find(
-      (line) => line.type === "game-ended" && line.data.result.game === started.game,
-    );
-    must(ended !== undefined, "the secret was never revealed");
-    const secret = fromHex(ended?.data.secret);
+    const luck = started.duplicate_of ?? started.game;
+    this.latestLuck = luck;
+    must(this.revealed.has(luck), "the secret was never revealed");
+    const secret = fromHex(this.revealed.get(luck));
     if (this.secret) {
-      const due = commitment(gameSecret(this.secret, started.game));
+      const due = commitment(gameSecret(this.secret, luck));
       must(
         started.commitment === due,
         "the commitment does not follow from the tournament's secret",
@@ -135,8 +155,8 @@ class Check {
         "the commitment does not match the revealed secret",
       );
     }
-    const due = this.secret ? gameSecret(this.secret, started.game) : secret;
-    const seed = gameSeed(due, this.plan.tournament, this.plan.id, started.game, started.nonces);
+    const due = this.secret ? gameSecret(this.secret, luck) : secret;
+    const seed = gameSeed(due, this.plan.tournament, this.plan.id, luck, started.nonces);
     this.config = started.config ?? this.config;
     const Game = GAMES[this.plan.game];
     must(Game !== undefined, `this page does not know the game ${this.plan.game}`);
@@ -149,6 +169,7 @@ class Check {
     this.running = {
       referee,
       number: started.game,
+      luck,
       answers: seats.map(() => 0),
       at: -1,
       seats,
@@ -212,13 +233,12 @@ class Check {
 
   /** @param {any} ended */
   end({ result, secret }) {
-    const { referee, number, seats, removed } = this.game();
+    const { referee, number, luck, seats, removed } = this.game();
     must(result.game === number, `game ${number} was running`);
-    if (this.secret)
-      must(
-        secret === toHex(gameSecret(this.secret, number)),
-        "its secret does not follow from the tournament's secret",
-      );
+    // The secret of a group of duplicate games is due after the group's last game.
+    const isLast = !this.plan.rules.duplicate || number + 1 === luck + seats.length;
+    must(isLast === (secret !== undefined), "the secret is revealed at the wrong time");
+    this.checkSecret(secret);
     if (result.end === "played") {
       must(referee.over(), "the game was not over");
       must(
@@ -233,6 +253,18 @@ class Check {
     return result.end === "played"
       ? `secret, ranks, winners, and points: ${result.scores.join(" : ")}`
       : "secret, ranks and winners";
+  }
+
+  /**
+   * Compares a revealed secret with the tournament's secret.
+   * @param {string | undefined} secret
+   */
+  checkSecret(secret) {
+    if (this.secret && secret !== undefined)
+      must(
+        secret === toHex(gameSecret(this.secret, this.latestLuck)),
+        "its secret does not follow from the tournament's secret",
+      );
   }
 
   /** @param {any} result */

@@ -134,8 +134,8 @@ export function leaders({ games, game, ladder }, choose) {
       h("td", {}, player(name)),
       h(
         "td",
-        { class: "number", title: `± ${Math.round(2 * rating.deviation)}` },
-        Math.round(rating.value),
+        { class: "number", title: "with its 95 % interval" },
+        `${Math.round(rating.value)} ± ${Math.round((rating.high - rating.low) / 2)}`,
       ),
     );
   return h(

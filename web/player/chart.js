@@ -1,4 +1,4 @@
-// A line chart of ratings over time, with their uncertainty.
+// A line chart of ratings over time, with their 95 % intervals.
 
 import { h, svg } from "../lib/dom.js";
 
@@ -9,8 +9,11 @@ const BELOW = 24;
 
 /** @typedef {{ value: number, deviation: number, tournament: string, round: number }} Point */
 
+/** Half of the 95 % interval. @param {Point} point */
+const reach = ({ deviation }) => 1.96 * deviation;
+
 /** @param {Point} point */
-const words = ({ value, deviation }) => `${Math.round(value)} ± ${Math.round(2 * deviation)}`;
+const words = (point) => `${Math.round(point.value)} ± ${Math.round(reach(point))}`;
 
 /**
  * The points, connected; and as a table for screen readers.
@@ -19,18 +22,18 @@ const words = ({ value, deviation }) => `${Math.round(value)} ± ${Math.round(2 
 export function chart(title, points) {
   if (points.length === 0) return h("p", { class: "soft" }, "This player is not rated yet.");
   const low =
-    Math.floor(Math.min(...points.map((point) => point.value - point.deviation)) / 100) * 100;
+    Math.floor(Math.min(...points.map((point) => point.value - reach(point))) / 100) * 100;
   const high =
-    Math.ceil(Math.max(...points.map((point) => point.value + point.deviation)) / 100) * 100;
+    Math.ceil(Math.max(...points.map((point) => point.value + reach(point))) / 100) * 100;
   const x = (/** @type {number} */ index) =>
     LEFT + 8 + (points.length === 1 ? 0.5 : index / (points.length - 1)) * (WIDTH - LEFT - 24);
   const y = (/** @type {number} */ value) =>
     8 + (1 - (value - low) / Math.max(1, high - low)) * (HEIGHT - BELOW - 8);
   const corner = (/** @type {number} */ index, /** @type {number} */ value) =>
     `${x(index).toFixed(1)},${y(value).toFixed(1)}`;
-  const upper = points.map((point, index) => corner(index, point.value + point.deviation));
+  const upper = points.map((point, index) => corner(index, point.value + reach(point)));
   const lower = points
-    .map((point, index) => corner(index, point.value - point.deviation))
+    .map((point, index) => corner(index, point.value - reach(point)))
     .reverse();
   const step = Math.max(100, Math.ceil((high - low) / 400) * 100);
   const lines = Array.from(
@@ -60,8 +63,8 @@ export function chart(title, points) {
             class: "reach",
             x1: x(0),
             x2: x(0),
-            y1: y(last.value - last.deviation),
-            y2: y(last.value + last.deviation),
+            y1: y(last.value - reach(last)),
+            y2: y(last.value + reach(last)),
           })
         : null,
       svg("polyline", {

@@ -44,7 +44,9 @@ export function tiles({ statistics: { total } }) {
 export function byGame({ statistics }) {
   const all = Object.entries(statistics.by_game);
   const cells = (/** @type {Statistics} */ one) => [
-    one.rating ? Math.round(one.rating.value) : "–",
+    one.rating
+      ? `${Math.round(one.rating.value)} ± ${Math.round((one.rating.high - one.rating.low) / 2)}`
+      : "–",
     one.rank ?? "–",
     `${one.tournaments.won} of ${one.tournaments_played}`,
     tally(one.matches),

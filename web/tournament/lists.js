@@ -86,7 +86,8 @@ function bye({ player: name, walkover, reason }) {
 /** @param {Tournament} tournament */
 export function standings({ results }) {
   if (!results) return null;
-  const head = ["#", "Player", "Matches", "Games", "Points"];
+  const ranked = rankedBy(results.standings);
+  const head = ["#", "Player", ...ranked.map(words), "Matches", "Games", "Points"];
   return h(
     "section",
     { class: "card", "aria-label": "Standings" },
@@ -108,17 +109,33 @@ export function standings({ results }) {
             ),
           ),
         ),
-        h("tbody", {}, results.standings.map(place)),
+        h("tbody", {}, results.standings.map((one) => place(one, ranked))),
       ),
     ),
   );
 }
 
-/** @param {Place} one */
-function place(one) {
+/**
+ * The numbers by which the format ranks. In stages not everybody has all of them.
+ * @param {Place[]} places
+ */
+function rankedBy(places) {
+  const names = places.flatMap((one) => (one.tie_breaks ?? []).map(({ by }) => by));
+  return [...new Set(names)].filter((name) => name !== "points");
+}
+
+/** @param {string} name */
+function words(name) {
+  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
+}
+
+/** @param {Place} one @param {string[]} ranked */
+function place(one, ranked) {
   const tally = (/** @type {number[]} */ ...[won, lost, drawn]) =>
     `${won}–${lost}${drawn ? `–${drawn}` : ""}`;
+  const values = ranked.map((name) => one.tie_breaks?.find(({ by }) => by === name)?.value ?? "");
   const numbers = [
+    ...values,
     tally(one.matches_won, one.matches_lost, one.matches_drawn),
     tally(one.games_won, one.games_lost, one.games_tied),
     one.points,

@@ -8,6 +8,7 @@ import { h, render } from "../lib/dom.js";
 import { capital, complaint, standing } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
 import { coming } from "../tournament/coming.js";
+import { comparison } from "../tournament/comparison.js";
 import { downloads, faults, pairings, standings } from "../tournament/lists.js";
 import { operator, progress } from "../tournament/progress.js";
 
@@ -28,6 +29,9 @@ export function mount(root, params, app) {
   let unwatch = () => {};
   let gone = false;
   let headAsked = false;
+  /** @type {import("../lib/types.js").Comparison | null} */
+  let compared = null;
+  let comparing = false;
   /** The standing whose events are followed. */
   let followed = "";
   const act = acting(app, look, path`tournament/${id}`);
@@ -61,7 +65,7 @@ export function mount(root, params, app) {
         "div",
         { class: "columns" },
         h("div", { class: "stack" }, pairings(now)),
-        h("div", { class: "stack" }, standings(now), faults(now)),
+        h("div", { class: "stack" }, standings(now), comparison(compared), faults(now)),
       ),
       downloads(now),
     ];
@@ -76,6 +80,18 @@ export function mount(root, params, app) {
     if (now.standing === "over" && !now.head && !headAsked) {
       headAsked = true;
       look();
+    }
+    if (now.standing === "over" && !comparing) compare();
+  }
+
+  /** How sure the result is; the page shows the rest without it. */
+  async function compare() {
+    comparing = true;
+    try {
+      compared = await get(`${at}/comparison`);
+      if (!gone) show();
+    } catch (wrong) {
+      if (passes(wrong)) setTimeout(compare, AGAIN_MS);
     }
   }
 

@@ -3,6 +3,7 @@
 mod admin;
 mod clients;
 mod doctor;
+mod format;
 pub(crate) mod log;
 mod sandbox;
 mod serve;
@@ -13,11 +14,11 @@ pub(crate) use admin::{
 };
 pub(crate) use clients::{JoinArgs, LoginArgs, PlayArgs, WatchArgs};
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use format::{FormatArgs, FormatCommand, SimulateArgs};
 pub(crate) use sandbox::{SANDBOX_HELP, SandboxArgs};
 pub(crate) use serve::{LogFormat, ServeArgs};
 
 use crate::exit;
-use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -75,6 +76,8 @@ pub(crate) enum Command {
     /// A child process of `agon bench`.
     #[command(hide = true)]
     BenchPart(agon_bench::BenchPartArgs),
+    /// Compare formats of tournaments before you choose one.
+    Format(FormatArgs),
     /// List games, presets and house players.
     List {
         /// Print the list as JSON.
@@ -93,6 +96,9 @@ Players are given in order of sign-up, each as
 Examples:
     agon run --preset yahtzee-class --player house:optimal house:greedy 'python3 bot.py' --out cup
     agon run --preset fish --player house:search:2 house:greedy house:random --seed 7
+    agon run --preset yahtzee-class --player new=./new.py old=./old.py --sprt elo1=20
+    agon run --game yahtzee --format swiss:rounds=5 --player house:optimal house:greedy house:random
+    agon run --game fish --format 'groups:size=4 -> top 4' --config players.toml
     agon run --config cup.toml
     agon run --resume cup
 
@@ -101,11 +107,13 @@ A TOML file may contain any of these fields; flags override it:
     players = [\"house:greedy\", \"eve=python3 bot.py\"]
     format = \"bracket\"                     pairing = \"seeded\"
     best_of = 3                            slots = 8
+    ratings = { eve = 1600 }               # for pairing = \"rating\" and format = \"arena\"
     concurrency = 2                        seed = 7
     out = \"cup\"                            rotate_seats = true
     crash = \"forfeit-game\"                 # or resume, remove
     cheat = \"as-crash\"                     # or remove, blacklist
     ties = \"replay\"                        # or share
+    duplicate = true                       sprt = { elo0 = 0, elo1 = 10 }
     config = { dice = \"independent\" }      # the game's own settings
     limits = { answer_ms = 10000, bank_ms = 0, wait_ms = 60000, hello_ms = 10000, lapses_max = 3 }";
 
@@ -122,6 +130,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "preset", "game", "player", "out", "config", "format", "best_of", "slots", "pairing",
         "game_config", "answer_ms", "bank_ms", "wait_ms", "hello_ms", "concurrency", "name",
+        "duplicate", "sprt",
     ])]
     pub(crate) resume: Option<PathBuf>,
     /// Read settings from a TOML file; flags override it.
@@ -133,8 +142,8 @@ pub(crate) struct RunArgs {
     /// The game, if no preset names it.
     #[arg(long, value_name = "NAME")]
     pub(crate) game: Option<String>,
-    /// The format of the tournament.
-    #[arg(long, value_parser = format_names())]
+    /// The format of the tournament, with options after a colon; see `agon list`.
+    #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
     /// A player; give several, or repeat the flag.
     #[arg(long, short, value_name = "SPEC", num_args = 1..)]
@@ -142,6 +151,15 @@ pub(crate) struct RunArgs {
     /// A match is a best of K games; K is odd.
     #[arg(long, value_name = "K")]
     pub(crate) best_of: Option<u32>,
+    /// Play duplicate games: groups of games with the same luck, in which every player takes every
+    /// seat once. Then --best-of counts groups.
+    #[arg(long)]
+    pub(crate) duplicate: bool,
+    /// Test whether the first player is stronger than the second, and stop as soon as that is known.
+    /// Settings, with their defaults: elo0=0 elo1=10 alpha=0.05 beta=0.05 pairs=20000
+    /// model=logistic (or normalised). Implies --duplicate.
+    #[arg(long, value_name = "KEY=VALUE", num_args = 0.., conflicts_with = "best_of")]
+    pub(crate) sprt: Option<Vec<String>>,
     /// The number of slots in a bracket: 2, 4, 8 …
     #[arg(long, value_name = "N")]
     pub(crate) slots: Option<u32>,
@@ -195,12 +213,6 @@ pub(crate) struct RunArgs {
     pub(crate) ponder: bool,
 }
 
-/// The names of all formats, each with a line of help.
-fn format_names() -> PossibleValuesParser {
-    let names = agon_core::Format::all(&(2..=2)).into_iter();
-    names.map(|format| PossibleValue::new(format.name()).help(format.rules().about())).into()
-}
-
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PairingArg {
@@ -210,6 +222,8 @@ pub(crate) enum PairingArg {
     Seeded,
     /// In a random order, drawn from the committed luck.
     Random,
+    /// As seeds by rating, the highest first; a TOML file gives the ratings.
+    Rating,
 }
 
 #[derive(ClapArgs, Debug)]

@@ -10,13 +10,15 @@ pub(crate) mod settings;
 use crate::args::{PairingArg, RunArgs};
 use crate::exit::Misuse;
 use agon_core::{
-    AgeOrder, Bracket, CheatCost, CrashCost, Farewell, Format, Greeting, MatchRules, Pairing,
-    Policy, Preset, Raw, Ties, TimeLimits, TournamentId, TournamentPlan,
+    AgeOrder, Bracket, CheatCost, CrashCost, Decimal, Farewell, Format, Greeting, MatchRules,
+    Pairing, PlayerName, Policy, Preset, Raw, SprtRule, Ties, TimeLimits, TournamentId,
+    TournamentPlan,
 };
 use agon_games::{GameKind, Registry};
 use agon_runner::{PlayerSpec, RunSettings, SandboxSettings, name_players};
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A TOML file with the settings of a run.
@@ -31,6 +33,8 @@ pub(crate) struct RunFile {
     pairing: Option<PairingArg>,
     best_of: Option<u32>,
     slots: Option<u32>,
+    /// The ratings of players, by name.
+    ratings: Option<BTreeMap<PlayerName, i64>>,
     concurrency: Option<usize>,
     seed: Option<u64>,
     out: Option<PathBuf>,
@@ -42,6 +46,60 @@ pub(crate) struct RunFile {
     cheat: Option<CheatCost>,
     ties: Option<Ties>,
     rotate_seats: Option<bool>,
+    duplicate: Option<bool>,
+    sprt: Option<SprtSettings>,
+}
+
+/// The settings of a sequential test; all have defaults.
+#[derive(Deserialize, Debug, Default)]
+#[serde(deny_unknown_fields)]
+struct SprtSettings {
+    elo0: Option<f64>,
+    elo1: Option<f64>,
+    alpha: Option<f64>,
+    beta: Option<f64>,
+    pairs: Option<u32>,
+    model: Option<String>,
+}
+
+impl SprtSettings {
+    /// Reads `KEY=VALUE` settings from the command line.
+    fn read(settings: &[String]) -> Result<SprtSettings> {
+        let mut text = String::new();
+        for setting in settings {
+            let (key, value) = setting.split_once('=').ok_or_else(|| {
+                Misuse(format!("--sprt takes KEY=VALUE settings, such as elo1=10, not {setting:?}"))
+            })?;
+            // TOML has no `.05`.
+            let value = if value.starts_with('.') { format!("0{value}") } else { value.into() };
+            let is_number = value.parse::<f64>().is_ok();
+            let value = if is_number { value } else { format!("{value:?}") };
+            text.push_str(&format!("{key} = {value}\n"));
+        }
+        toml::from_str(&text).map_err(|error| Misuse(format!("--sprt: {}", error.message())).into())
+    }
+
+    fn rule(&self) -> Result<SprtRule> {
+        let number = |value: Option<f64>, default: f64| {
+            Decimal::try_from(value.unwrap_or(default)).map_err(Misuse)
+        };
+        let normalised = match self.model.as_deref() {
+            None | Some("logistic") => false,
+            Some("normalised" | "normalized") => true,
+            Some(other) => {
+                let why = format!("the model of a test is logistic or normalised, not {other:?}");
+                return Err(Misuse(why).into());
+            }
+        };
+        Ok(SprtRule {
+            elo0: number(self.elo0, 0.0)?,
+            elo1: number(self.elo1, 10.0)?,
+            alpha: number(self.alpha, 0.05)?,
+            beta: number(self.beta, 0.05)?,
+            normalised,
+            pairs_max: self.pairs.unwrap_or(20_000),
+        })
+    }
 }
 
 #[derive(Deserialize, Debug, Default)]
@@ -176,10 +234,7 @@ fn policy(
     let mut policy = preset.map_or_else(plain_policy, |preset| preset.policy.clone());
     if let Some(name) = args.format.as_ref().or(file.format.as_ref()) {
         let seats = kind.seats();
-        let format = Format::named(name, &seats).ok_or_else(|| {
-            let known: Vec<&str> = Format::all(&seats).iter().map(Format::name).collect();
-            Misuse(format!("there is no format {name:?}; there are: {}", known.join(", ")))
-        })?;
+        let format = Format::read(name, &seats).map_err(Misuse)?;
         format.rules().adapt(&mut policy.rules);
         policy.format = format;
     }
@@ -194,8 +249,10 @@ fn policy(
             PairingArg::Order => Pairing::Order,
             PairingArg::Seeded => Pairing::Seeded,
             PairingArg::Random => Pairing::Random,
+            PairingArg::Rating => Pairing::Rating,
         };
     }
+    policy.ratings.extend(file.ratings.clone().unwrap_or_default());
     let rules = &mut policy.rules;
     let limits = &file.limits;
     set(&mut rules.best_of, args.best_of.or(file.best_of));
@@ -207,6 +264,13 @@ fn policy(
     set(&mut rules.cheat, file.cheat);
     set(&mut rules.ties, file.ties);
     set(&mut rules.rotate_seats, file.rotate_seats);
+    set(&mut rules.duplicate, file.duplicate);
+    rules.duplicate |= args.duplicate;
+    let sprt = args.sprt.as_ref().map(|settings| SprtSettings::read(settings)).transpose()?;
+    if let Some(sprt) = sprt.as_ref().or(file.sprt.as_ref()) {
+        rules.duplicate = true;
+        rules.sprt = Some(sprt.rule()?);
+    }
     policy.check().map_err(Misuse)?;
     Ok(policy)
 }
@@ -220,7 +284,7 @@ fn set<T>(place: &mut T, value: Option<T>) {
 /// The policy of a game without a preset: a bracket in which a crash costs the game.
 fn plain_policy() -> Policy {
     Policy {
-        format: Bracket { slots: None }.into(),
+        format: Bracket::default().into(),
         pairing: Pairing::Seeded,
         greeting: Greeting::None,
         farewell: Farewell::None,
@@ -231,11 +295,14 @@ fn plain_policy() -> Policy {
             cheat: CheatCost::AsCrash,
             lapses_max: 3,
             rotate_seats: true,
+            duplicate: false,
+            sprt: None,
             confirm_result: false,
             time: TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 },
         },
         age_order: AgeOrder::Ignored,
         observer_delay_ms: 0,
+        ratings: BTreeMap::new(),
     }
 }
 

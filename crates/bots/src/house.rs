@@ -6,6 +6,7 @@ use agon_games::trains::Trains;
 use agon_games::yahtzee::Yahtzee;
 use agon_games::{Game, GameState, Json, Seat, Viewer, json};
 use std::fmt;
+use std::time::Duration;
 
 /// One request to a house player.
 #[derive(Debug)]
@@ -30,6 +31,26 @@ pub trait Bot<G: Game>: Send {
     /// The player's proposal when a tournament asks for one (a Trains map), as JSON text.
     fn propose(&mut self) -> Option<Json> {
         None
+    }
+
+    /// Sets the time limit of the answers that follow. Players that search bound their search by
+    /// a number of steps, so that they are repeatable, and stop early if the time runs out.
+    fn limit_time(&mut self, limit: Duration) {
+        let _ = limit;
+    }
+}
+
+impl<G: Game> Bot<G> for Box<dyn Bot<G>> {
+    fn answer(&mut self, ask: &Ask<'_, G>) -> G::Answer {
+        (**self).answer(ask)
+    }
+
+    fn propose(&mut self) -> Option<Json> {
+        (**self).propose()
+    }
+
+    fn limit_time(&mut self, limit: Duration) {
+        (**self).limit_time(limit);
     }
 }
 
@@ -71,6 +92,9 @@ pub trait HousePlayer: Send {
 
     /// See [`Bot::propose`].
     fn propose(&mut self) -> Option<Json>;
+
+    /// See [`Bot::limit_time`].
+    fn limit_time(&mut self, limit: Duration);
 }
 
 struct Typed<G: Game>(Box<dyn Bot<G>>);
@@ -100,6 +124,10 @@ impl<G: Game> HousePlayer for Typed<G> {
     fn propose(&mut self) -> Option<Json> {
         self.0.propose()
     }
+
+    fn limit_time(&mut self, limit: Duration) {
+        self.0.limit_time(limit);
+    }
 }
 
 type Make = Box<dyn Fn(&str) -> Option<Box<dyn HousePlayer>> + Send + Sync>;
@@ -111,6 +139,11 @@ struct Entry {
     about: &'static str,
     make: Make,
 }
+
+/// How many levels of strength each game has.
+pub const LEVELS: usize = 5;
+
+const LEVEL_NAMES: [&str; LEVELS] = ["level-1", "level-2", "level-3", "level-4", "level-5"];
 
 /// All house players, by game and name.
 pub struct Houses {
@@ -133,6 +166,24 @@ impl Houses {
                 "search:D",
                 "looks D own moves ahead, 1 to 6; plain search is search:2",
                 fish::Searcher::named,
+            )
+            .with::<Fish, fish::Richest>(
+                "richest",
+                "the richest free tile; looks two own moves ahead",
+            )
+            .with::<Fish, fish::Champion>(
+                "champion",
+                "searches placements and moves as deep as it can; plays endgames exactly",
+            )
+            .with_levels::<Fish>(
+                |level| Box::new(fish::Champion::level(level)),
+                [
+                    "every second answer random, the others one step ahead",
+                    "every fifth answer random, the others one step ahead",
+                    "looks one step ahead",
+                    "looks three steps ahead",
+                    "the champion",
+                ],
             )
             .with::<Trains, trains::Anything>(
                 "random",
@@ -167,6 +218,20 @@ impl Houses {
             make(given).map(|bot| Box::new(Typed::<G>(Box::new(bot))) as Box<dyn HousePlayer>)
         });
         self.entries.push(Entry { game: G::NAME, shown, about, make });
+        self
+    }
+
+    /// Adds the players `level-1` to `level-5`, weakest first. `make` gets the number of a level.
+    #[must_use]
+    pub fn with_levels<G: Game>(
+        mut self,
+        make: fn(u8) -> Box<dyn Bot<G>>,
+        about: [&'static str; LEVELS],
+    ) -> Houses {
+        for ((level, name), about) in (1..).zip(LEVEL_NAMES).zip(about) {
+            let named = move |given: &str| (given == name).then(|| make(level));
+            self = self.with_parameter::<G, Box<dyn Bot<G>>>(name, about, named);
+        }
         self
     }
 

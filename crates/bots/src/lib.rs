@@ -13,6 +13,6 @@ pub mod fish;
 pub mod trains;
 pub mod yahtzee;
 
-pub use house::{Ask, Bot, HouseError, HousePlayer, Houses};
+pub use house::{Ask, Bot, HouseError, HousePlayer, Houses, LEVELS};
 pub use random::{Dice, Random};
 pub use splitmix::SplitMix64;

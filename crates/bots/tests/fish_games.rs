@@ -87,7 +87,9 @@ fn fish_house_players_play_by_name_on_any_board() {
 fn fish_players_are_listed_and_unknown_ones_refused() {
     let houses = Houses::standard();
     let shown: Vec<&str> = houses.list("fish").into_iter().map(|(name, _)| name).collect();
-    assert_eq!(shown, ["random", "greedy", "search:D"]);
+    let levels = ["level-1", "level-2", "level-3", "level-4", "level-5"];
+    assert_eq!(shown[..5], ["random", "greedy", "search:D", "richest", "champion"]);
+    assert_eq!(shown[5..], levels);
     assert!(houses.make("fish", "search:7").is_err());
 }
 

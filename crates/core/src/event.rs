@@ -10,7 +10,7 @@ use crate::fault::Faulted;
 use crate::ids::{Age, MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
 use crate::lobby::{AccountKind, Announcement, Cause, PasswordHash, QueueName, Role, TokenHash};
 use crate::plan::{MatchPlan, TournamentPlan};
-use crate::report::{Bye, GameResult, MatchResult};
+use crate::report::{Bye, GameResult, MatchResult, RoundStage};
 use crate::ruling::{Interruption, Override, Ruling};
 use agon_games::Seat;
 use serde::{Deserialize, Serialize};
@@ -116,11 +116,17 @@ events! {
     "round-paired" RoundPaired {
         /// The round, from 1.
         round: u32,
+        /// The stage it belongs to, in a tournament of several.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stage: Option<RoundStage>,
         /// Its matches.
         matches: Vec<MatchPlan>,
         /// The places without a match, each with a reason.
         byes: Vec<Bye>,
     }
+
+    /// The time for new rounds is over. The tournament ends with its latest round.
+    "play-time-ended" PlayTimeEnded {}
 
     /// The result of a match reached the tournament.
     "match-reported" MatchReported {
@@ -221,8 +227,11 @@ events! {
         config: Option<Raw>,
         /// The commitment to the game's secret.
         commitment: Commitment,
-        /// The nonce of each seat.
+        /// The nonce of each seat. In a duplicate game, those of the first game of its group.
         nonces: Vec<Option<Nonce>>,
+        /// The first game of its group, whose luck this game has again. Only in duplicate games.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duplicate_of: Option<u32>,
         /// The result of luck at set-up.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         drawn: Option<Raw>,
@@ -256,8 +265,9 @@ events! {
     "game-ended" GameEnded {
         /// The result.
         result: GameResult,
-        /// The game's secret.
-        secret: Secret,
+        /// The game's secret. Absent while other games with the same luck are still to come.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        secret: Option<Secret>,
     }
 
     /// A player confirmed the result of a game.
@@ -275,6 +285,9 @@ events! {
         /// The configuration from now on, if it is not the match's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         config: Option<Raw>,
+        /// The secret of a group of duplicate games that was not played to its end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        secret: Option<Secret>,
     }
 
     /// The match is over. Last event of its stream.
@@ -284,6 +297,9 @@ events! {
         /// The head of the stream before this event.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<Head>,
+        /// The secret of a group of duplicate games that was not played to its end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        secret: Option<Secret>,
     }
 
     /// An operator paused the tournament.

@@ -19,10 +19,12 @@
 //! - [`Policy`] holds the settings of organisers; [`presets`](Preset) are those of known systems.
 //! - [`fair`] derives all luck from secrets that are committed to before and revealed after.
 //! - [`Event`] is the one vocabulary of the log; [`verify`] checks a log against the rules.
-//! - [`rating`] and [`statistics`] evaluate the results of players.
+//! - [`rating`] and [`statistics`] evaluate the results of players, [`Comparison`] those of one
+//!   tournament.
 #![forbid(unsafe_code)]
 
 mod chain;
+mod comparison;
 mod event;
 mod evidence;
 pub mod fair;
@@ -33,6 +35,7 @@ mod line;
 pub mod lobby;
 mod match_;
 mod match_key;
+mod matching;
 mod plan;
 mod policy;
 mod preset;
@@ -47,6 +50,10 @@ pub mod tournament;
 pub mod verify;
 
 pub use chain::{Head, StreamEnd};
+pub use comparison::{
+    ComparedPair, ComparedPlayer, Comparison, EloInterval, PodiumConfidence, TestResult,
+    TestVerdict,
+};
 pub use event::*;
 pub use evidence::{Evidence, OpenRequest, evidence};
 pub use fair::{Commitment, Nonce, Secret};
@@ -60,19 +67,21 @@ pub use match_::{
 pub use match_key::{MatchKey, MatchName};
 pub use plan::{MatchPlan, TournamentPlan};
 pub use policy::{
-    AgeOrder, CheatCost, CrashCost, Farewell, Greeting, MatchRules, Pairing, Policy, Ties,
-    TimeLimits,
+    AgeOrder, CheatCost, CrashCost, Decimal, Farewell, Greeting, MatchRules, Pairing, Policy,
+    SprtRule, Ties, TimeLimits,
 };
 pub use preset::{Preset, UnknownPreset};
 pub use rating::{Ladder, Rating, RatingSettings, RatingSystem};
 pub use replay::{MatchReplay, ReplayStep};
 pub use report::{
     Bye, GameEnd, GameResult, How, MatchReport, MatchResult, PlayerSummary, Results, RoundResult,
+    RoundStage, TieBreakValue,
 };
 pub use request_clock::{RequestClock, Timing};
 pub use ruling::{BadWhy, Interruption, Override, Ruling, Why};
 pub use statistics::{HeadToHead, PlayerStatistics, Statistics};
 pub use tournament::{
-    Bracket, Format, Knockout, MatchCount, PlanError, RoundRobin, Tournament, TournamentAsk,
-    TournamentCommand, TournamentOrder, TournamentPending, TournamentRejection,
+    Arena, Bracket, DoubleElimination, Format, Gauntlet, Groups, Knockout, MatchCount, PlanError,
+    RoundRobin, Stage, Stages, Swiss, TieBreak, Tournament, TournamentAsk, TournamentCommand,
+    TournamentOrder, TournamentPending, TournamentRejection,
 };

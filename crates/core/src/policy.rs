@@ -1,9 +1,11 @@
 //! Policies: the settings in which tournaments differ, as data.
 
-use crate::ids::Millis;
+use crate::ids::{Millis, PlayerName};
 use crate::tournament::Format;
+use agon_stats::{EloModel, Sprt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// In which order players are put into slots and games.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +17,8 @@ pub enum Pairing {
     Seeded,
     /// As seeds after a fair shuffle.
     Random,
+    /// As seeds by rating, the highest first; players without a rating come last.
+    Rating,
 }
 
 /// In which order a sign-up puts players who gave their age.
@@ -127,6 +131,86 @@ pub struct MatchRules {
     pub confirm_result: bool,
     /// Time limits.
     pub time: TimeLimits,
+    /// Whether games come in groups with the same luck, in which every player takes every seat
+    /// once: pairs, in games of two. Then `best_of` counts groups, a shared game is half a win, and
+    /// only a match that is level after its groups is a tie. Seats rotate within a group.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub duplicate: bool,
+    /// A sequential test that replaces `best_of`: the match goes on until the test knows the
+    /// answer. It needs `duplicate`, and matches of two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sprt: Option<SprtRule>,
+}
+
+/// A sequential probability ratio test between the two players of a match: is the first player
+/// `elo1` stronger than the second (H1), or only `elo0` (H0)? The first player wins the match if the
+/// test accepts H1, and the second if it accepts H0.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SprtRule {
+    /// The difference of strength under H0.
+    pub elo0: Decimal,
+    /// The difference of strength under H1.
+    pub elo1: Decimal,
+    /// The highest probability of accepting H1 although H0 is true.
+    pub alpha: Decimal,
+    /// The highest probability of accepting H0 although H1 is true.
+    pub beta: Decimal,
+    /// Whether `elo0` and `elo1` are in normalised Elo.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub normalised: bool,
+    /// After this many pairs without a verdict the score decides.
+    pub pairs_max: u32,
+}
+
+impl SprtRule {
+    /// The most pairs of a match.
+    pub const PAIRS_MAX: u32 = 50_000;
+
+    /// The test with its settings.
+    pub fn test(&self) -> Sprt {
+        Sprt {
+            elo0: self.elo0.0,
+            elo1: self.elo1.0,
+            alpha: self.alpha.0,
+            beta: self.beta.0,
+            model: if self.normalised { EloModel::Normalised } else { EloModel::Logistic },
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if !(1..=SprtRule::PAIRS_MAX).contains(&self.pairs_max) {
+            let most = SprtRule::PAIRS_MAX;
+            return Err(format!("pairs_max is 1 to {most}, not {}", self.pairs_max));
+        }
+        self.test().check()
+    }
+}
+
+/// A finite number in a policy.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "f64", into = "f64")]
+#[schemars(with = "f64")]
+pub struct Decimal(f64);
+
+// A finite number equals itself.
+impl Eq for Decimal {}
+
+impl TryFrom<f64> for Decimal {
+    type Error = String;
+
+    fn try_from(value: f64) -> Result<Decimal, String> {
+        match value.is_finite() {
+            true => Ok(Decimal(value)),
+            false => Err(format!("{value} is not a finite number")),
+        }
+    }
+}
+
+impl From<Decimal> for f64 {
+    fn from(number: Decimal) -> f64 {
+        number.0
+    }
 }
 
 /// Everything an organiser decides about a tournament besides the game itself.
@@ -150,10 +234,17 @@ pub struct Policy {
     /// By how much observers see matches late, so that they cannot help players.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub observer_delay_ms: Millis,
+    /// The ratings of players, for seeding by rating and for formats that pair by rating.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ratings: BTreeMap<PlayerName, i64>,
 }
 
 fn is_zero(value: &Millis) -> bool {
     *value == 0
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Policy {
@@ -175,6 +266,12 @@ impl Policy {
                 Policy::OBSERVER_DELAY_MS_MAX,
                 self.observer_delay_ms
             ));
+        }
+        if let Some(sprt) = &rules.sprt {
+            if !rules.duplicate {
+                return Err("a sequential test needs duplicate games: duplicate = true".into());
+            }
+            sprt.check()?;
         }
         self.format.rules().check(rules)?;
         match rules.time.answer_ms {
@@ -219,7 +316,8 @@ mod tests {
 
     #[test]
     fn brackets_have_a_power_of_two_slots_and_one_winner_a_match() {
-        let with = |slots| checked(|policy| policy.format = Bracket { slots }.into());
+        let with =
+            |slots| checked(|policy| policy.format = Bracket { slots, third_place: false }.into());
         for slots in [None, Some(2), Some(4), Some(1 << 20)] {
             assert_eq!(with(slots), Ok(()));
         }
@@ -249,7 +347,7 @@ mod tests {
         assert!(with(2, 4, 3, Ties::Share).unwrap_err().contains("one game a match"));
         let why = "in a knock-out all first-placed advance: ties = \"share\"".to_owned();
         assert_eq!(with(2, 4, 1, Ties::Replay), Err(why));
-        assert_eq!(checked(|policy| policy.format = RoundRobin {}.into()), Ok(()));
+        assert_eq!(checked(|policy| policy.format = RoundRobin::default().into()), Ok(()));
     }
 
     #[test]

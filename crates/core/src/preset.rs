@@ -5,6 +5,7 @@ use crate::policy::{
     TimeLimits,
 };
 use crate::tournament::{Bracket, Knockout};
+use std::collections::BTreeMap;
 
 /// A named policy with its game.
 #[derive(Clone, PartialEq, Debug)]
@@ -87,7 +88,7 @@ impl Preset {
 
 fn yahtzee(crash: CrashCost, cheat: CheatCost, pairing: Pairing) -> Policy {
     Policy {
-        format: Bracket { slots: None }.into(),
+        format: Bracket::default().into(),
         pairing,
         greeting: Greeting::None,
         farewell: Farewell::None,
@@ -100,9 +101,12 @@ fn yahtzee(crash: CrashCost, cheat: CheatCost, pairing: Pairing) -> Policy {
             rotate_seats: false,
             confirm_result: false,
             time: TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 },
+            duplicate: false,
+            sprt: None,
         },
         age_order: AgeOrder::Ignored,
         observer_delay_ms: 0,
+        ratings: BTreeMap::new(),
     }
 }
 
@@ -121,9 +125,12 @@ fn knockout(max: u32, greeting: Greeting, farewell: Farewell, answer_ms: u64) ->
             rotate_seats: false,
             confirm_result: farewell == Farewell::Everybody,
             time: TimeLimits { answer_ms, bank_ms: 0, wait_ms: 0 },
+            duplicate: false,
+            sprt: None,
         },
         age_order: AgeOrder::Ignored,
         observer_delay_ms: 0,
+        ratings: BTreeMap::new(),
     }
 }
 
@@ -152,7 +159,7 @@ mod tests {
         let policy = |name| Preset::named(name).unwrap().policy;
         let (class, fish, trains) = (policy("yahtzee-class"), policy("fish"), policy("trains"));
         let slots = None;
-        assert_eq!(class.format, Bracket { slots }.into());
+        assert_eq!(class.format, Bracket { slots, third_place: false }.into());
         assert_eq!(class.rules.time, TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 });
         assert_eq!(fish.format, Knockout { min: 2, max: 4 }.into());
         assert_eq!(trains.format, Knockout { min: 2, max: 8 }.into());

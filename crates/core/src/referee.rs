@@ -41,6 +41,8 @@ pub(crate) struct SetUp<'a> {
     pub(crate) tournament: &'a TournamentId,
     pub(crate) id: &'a MatchId,
     pub(crate) number: u32,
+    /// The number of the game whose luck this one has: its own, or the first of its group.
+    pub(crate) luck: u32,
     pub(crate) seats: Vec<PlayerName>,
     pub(crate) config: &'a str,
     pub(crate) nonces: &'a [Option<Nonce>],
@@ -50,8 +52,8 @@ pub(crate) struct SetUp<'a> {
 
 impl Referee {
     pub(crate) fn set_up(kind: &dyn GameKind, set_up: SetUp<'_>) -> Result<Referee, SetupError> {
-        let SetUp { tournament, id, number, seats, config, nonces, secret, bank_ms } = set_up;
-        let seed = secret.game_seed(tournament, id, number, nonces);
+        let SetUp { tournament, id, number, luck, seats, config, nonces, secret, bank_ms } = set_up;
+        let seed = secret.game_seed(tournament, id, luck, nonces);
         let count = seats.len();
         let game = kind.set_up(config, count, &seed)?;
         let (answered, latest) = (vec![0; count], vec![None; count]);

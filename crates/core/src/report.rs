@@ -5,6 +5,7 @@
 use crate::chain::Head;
 use crate::fault::Faulted;
 use crate::ids::{MatchId, PlayerName, TournamentId};
+use crate::policy::SprtRule;
 use crate::ruling::{Interruption, Override, Ruling};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -134,11 +135,33 @@ pub struct Bye {
     pub walkover: Option<PlayerName>,
 }
 
+/// The stage that a round belongs to, in a tournament of several stages.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RoundStage {
+    /// The number of the stage, from 1.
+    pub number: u32,
+    /// The players who entered the stage, best first. Only its first round lists them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub players: Vec<PlayerName>,
+}
+
+/// One number by which a format ranks players, for people.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TieBreakValue {
+    /// The name: `score` first, then the tie-breaks in order.
+    pub by: String,
+    /// The player's value; more is better.
+    pub value: i64,
+}
+
 /// One round of a tournament.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RoundResult {
     /// Its number, from 1.
     pub round: u32,
+    /// The stage it belongs to, in a tournament of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<RoundStage>,
     /// Byes.
     pub byes: Vec<Bye>,
     /// Matches in order.
@@ -170,6 +193,9 @@ pub struct PlayerSummary {
     pub byes: u32,
     /// The player's faults by match (`-` for before and after the rounds).
     pub faults: Vec<(MatchId, Faulted)>,
+    /// The score and the tie-breaks that decided the rank, in formats that have them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tie_breaks: Vec<TieBreakValue>,
 }
 
 /// The result of a tournament.
@@ -185,6 +211,12 @@ pub struct Results {
     pub format: String,
     /// Best of how many games a match was.
     pub best_of: u32,
+    /// Whether games came in groups with the same luck; then `best_of` counts groups.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub duplicate: bool,
+    /// The sequential test that every match was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sprt: Option<SprtRule>,
     /// `ended`, `running`, `interrupted: why` or `aborted: why`.
     pub status: String,
     /// The players whom a restart of the server cut off, while the tournament is paused for them.

@@ -187,7 +187,7 @@ pub fn verify_match(
                 starts(record, known.len(), &played)?;
                 check.events += known.len() as u64;
                 let rest = &lines[check.events as usize..];
-                still_running(rest, game)?;
+                still_running(rest, game, &check.plan)?;
                 check.unchecked = rest.len() as u64;
                 break;
             }
@@ -245,11 +245,15 @@ fn starts(record: &[Line], at: usize, played: &Match) -> Result<(), Finding> {
     }
 }
 
-/// Checks that the rest of a stream belongs to a running game, whose secret is not due yet.
-fn still_running(rest: &[Line], game: u32) -> Result<(), Finding> {
+/// Checks that the rest of a stream belongs to a running game, or to a group of duplicate games that
+/// began with `game`. Its secret is not due yet.
+fn still_running(rest: &[Line], game: u32, plan: &MatchPlan) -> Result<(), Finding> {
+    let group = if plan.rules.duplicate { plan.players.len() as u32 } else { 1 };
     let over = rest.iter().enumerate().find(|(at, line)| match &line.event {
-        Event::GameStarted(started) => *at != 0 || started.game != game,
-        Event::GameEnded(_) | Event::MatchRestarted(_) | Event::MatchEnded(_) => true,
+        Event::GameStarted(started) if *at == 0 => started.game != game,
+        Event::GameStarted(started) => started.duplicate_of != Some(game),
+        Event::GameEnded(ended) => ended.result.game + 1 >= game + group,
+        Event::MatchRestarted(_) | Event::MatchEnded(_) => true,
         _ => false,
     });
     let what = || format!("the secret of game {game} is not revealed, and it is over");
@@ -259,15 +263,12 @@ fn still_running(rest: &[Line], game: u32) -> Result<(), Finding> {
 /// The secrets that the stream reveals, checked against the match's own secret if that is known.
 fn revealed(lines: &[Line], secret: Option<&Secret>) -> Result<Secrets, Finding> {
     let mut secrets = BTreeMap::new();
-    for line in lines {
-        if let Event::GameEnded(ended) = &line.event {
-            let game = ended.result.game;
-            if secret.is_some_and(|secret| secret.of_game(game) != ended.secret) {
-                let what = "its secret is not the one the tournament committed itself to";
-                return Err(finding(line, what.into()));
-            }
-            secrets.insert(game, ended.secret.clone());
+    for (line, game, one) in Secrets::revealed_by(lines) {
+        if secret.is_some_and(|secret| secret.of_game(game) != *one) {
+            let what = "its secret is not the one the tournament committed itself to";
+            return Err(finding(line, what.into()));
         }
+        secrets.insert(game, one.clone());
     }
     Ok(match secret {
         Some(secret) => Secrets::Known(secret.clone()),

@@ -97,10 +97,15 @@ fn weng_lin_does_not_care_about_the_scale() {
 }
 
 #[test]
-fn ratings_are_shown_with_their_uncertainty() {
-    assert_eq!(rating(1_511.6, 43.4).to_string(), "1512 ± 43");
-    assert_eq!(rating(-0.2, 30.0).to_string(), "0 ± 30");
-    assert_eq!(format!("{:>12}", rating(1_500.0, 350.0)), "  1500 ± 350");
+fn ratings_are_shown_with_their_95_percent_interval() {
+    assert_eq!(rating(1_511.6, 43.4).to_string(), "1512 ± 85");
+    assert_eq!(rating(-0.2, 30.0).to_string(), "0 ± 59");
+    assert_eq!(format!("{:>12}", rating(1_500.0, 350.0)), "  1500 ± 686");
+    let json = serde_json::to_value(rating(1_500.0, 100.0)).unwrap();
+    let bound = |name: &str| json[name].as_f64().unwrap().round();
+    assert_eq!((bound("low"), bound("high")), (1_304.0, 1_696.0));
+    let old = r#"{"value":1500.0,"deviation":100.0,"volatility":0.06}"#;
+    assert_eq!(serde_json::from_str::<Rating>(old).unwrap().deviation, 100.0);
     assert_eq!(rating(1_512.0, 43.0).conservative(), 1_426.0);
 }
 
@@ -262,7 +267,7 @@ fn byes_and_void_matches_leave_no_trace() {
         result: result(How::Played, &[2], 2, &[(1, "played", LOST)]),
         ..void.clone()
     };
-    let round = |matches| RoundResult { round: 1, byes: byes.clone(), matches };
+    let round = |matches| RoundResult { round: 1, stage: None, byes: byes.clone(), matches };
     ladder.apply_result(&cup(), &round(vec![void.clone()]));
     assert!(ladder.ranking().is_empty());
     ladder.apply_result(&cup(), &round(vec![void, played]));

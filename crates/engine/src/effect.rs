@@ -5,12 +5,14 @@
 //! [`Committed`](super::Input::Committed), [`Checked`](super::Input::Checked) and so on.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
+use super::cells::watch::{Shown, WatcherId};
 use super::journal::StreamKey;
 use super::query::{AnyAnswer, QueryId};
-use super::watch::{Shown, WatcherId};
 use super::{ConnId, MatchKey};
 use agon_core::lobby::PasswordHash;
-use agon_core::{Faulted, MatchId, Millis, PlayerName, RequestId, TournamentId};
+use agon_core::{
+    Faulted, GameResult, MatchId, MatchResult, Millis, PlayerName, RequestId, TournamentId,
+};
 use agon_games::{GameState, Seat as GameSeat};
 use agon_wire::peer::Told;
 use std::net::IpAddr;
@@ -95,6 +97,8 @@ pub struct HouseQuestion {
     pub key: MatchKey,
     /// The house player.
     pub player: PlayerName,
+    /// Its name among the house players of the game.
+    pub name: Arc<str>,
     /// The request.
     pub request: RequestId,
     /// The player's seat in the game.
@@ -130,8 +134,12 @@ pub enum Note {
     },
     /// A blacklisted player was notified.
     Blacklisted { conn: Option<ConnId>, account: PlayerName, why: String },
+    /// A match started, or was resumed.
+    MatchStarted { key: MatchKey, players: Vec<PlayerName> },
+    /// A game ended.
+    GameEnded { key: MatchKey, result: Box<GameResult> },
     /// A match ended.
-    MatchEnded(MatchKey),
+    MatchEnded { key: MatchKey, result: Box<MatchResult> },
     /// A tournament started, or was resumed.
     TournamentStarted { tournament: TournamentId, players: usize },
     /// A tournament ended.
@@ -249,9 +257,9 @@ impl CloseReason {
 pub enum Effect {
     /// Write a line to a connection.
     Send { conn: ConnId, line: LineRange },
-    /// Write a request to a connection and report when it was written. `follows` is when the answer
-    /// that led to the request was read.
-    Ask { conn: ConnId, ask: AskId, line: LineRange, follows: Option<Millis> },
+    /// Write a request to a connection and report when it was written. The answer may take
+    /// `limit_ms` from then on. `follows` is when the answer that led to the request was read.
+    Ask { conn: ConnId, ask: AskId, line: LineRange, limit_ms: Millis, follows: Option<Millis> },
     /// Send a structured call to a connection; report when a request was written.
     Call { conn: ConnId, tell: Box<Tell> },
     /// Send a message to an observer on the wire of another system, not before `due`.

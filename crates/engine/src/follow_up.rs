@@ -7,13 +7,15 @@
 use super::journal::StreamKey;
 use super::query::{AnyAnswer, QueryId};
 use super::results::Report;
-use super::{CloseReason, ConnId, Effect, Engine, MatchKey, Tell};
-use agon_core::lobby::{Cheat, TokenHash};
-use agon_core::{Faulted, MatchId, Notice, PlayerName, RequestId, TournamentId, TournamentPlan};
+use super::{CloseReason, ConnId, Effect, Engine, MatchKey, Note, Tell, lobby};
+use agon_core::lobby::{Cheat, LobbyCommand, TokenHash};
+use agon_core::{
+    Faulted, GameResult, Head, MatchId, Notice, PlayerName, RequestId, TournamentId, TournamentPlan,
+};
 use agon_games::Json;
 use agon_wire::native::ToPlayer;
 use agon_wire::peer::Told;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One action for when a record is durable.
 pub(crate) enum FollowUp {
@@ -52,6 +54,9 @@ pub(crate) enum FollowUp {
     /// Close the connection of a player who has left; first show them the match once more, if there
     /// is one.
     Dismiss { conn: ConnId, shown: Option<MatchKey> },
+    /// Conclude a tournament that is over in its cell: dismiss its players, and have the lobby
+    /// record its end.
+    Conclude(Box<Conclusion>),
     /// Send a tournament's result to the player who asked for it.
     Deliver(TournamentId, Box<Report>),
     /// Send invited players their question: all of them, or only these.
@@ -68,12 +73,24 @@ pub(crate) enum FollowUp {
     ConfirmSubscription(ConnId),
     /// Free the name of a player who left without ever playing.
     DropNewcomer(PlayerName),
+    /// Report the end of a game to the operator.
+    NoteGame(MatchKey, Box<GameResult>),
     /// Report a fault to the operator.
     NoteFault(TournamentId, Option<MatchId>, Box<Faulted>),
     /// Wait for these streams as well, then carry out the follow-up.
     Await(Vec<StreamKey>, Box<FollowUp>),
     /// Answer a query.
     Reply(QueryId, AnyAnswer),
+}
+
+/// A tournament that is over in its cell.
+pub(crate) struct Conclusion {
+    pub(crate) tournament: TournamentId,
+    pub(crate) players: Vec<PlayerName>,
+    pub(crate) winners: Vec<PlayerName>,
+    /// The head of its log, if it was played.
+    pub(crate) head: Option<Head>,
+    pub(crate) report: Report,
 }
 
 /// Notices: the subject of each, and its data.
@@ -83,9 +100,11 @@ impl Engine {
     /// Carries out a follow-up whose record is durable.
     pub(super) fn follow_up(&mut self, what: FollowUp) {
         match what {
-            FollowUp::Start(plan) => self.start_tournament(*plan),
+            FollowUp::Start(plan) => self.in_cells(|cells, cx| cells.start_tournament(cx, *plan)),
             FollowUp::Expel(player) => self.expel(&player),
-            FollowUp::ExpelFrom(id, player) => self.expel_from(&id, &player),
+            FollowUp::ExpelFrom(id, player) => {
+                self.in_cells(|cells, cx| cells.expel_from(cx, &id, &player));
+            }
             FollowUp::Blacklist(cheat) => self.blacklist_for(*cheat),
             FollowUp::Welcome { conn, account, hash, token } => {
                 self.let_in(conn, &account, hash, token.as_deref());
@@ -108,29 +127,32 @@ impl Engine {
                 let id = Some(id.as_str());
                 self.send(conn, &ToPlayer::Error { code, id, detail, accepted });
             }
-            FollowUp::SendNotice(key, Notice { player, about, data }) => {
-                let (tournament, in_match, data) =
-                    (Some(&key.tournament), Some(&key.id), Some(data));
-                if let Some(conn) = self.conn_of(&player) {
-                    self.send(conn, &ToPlayer::Notice { about, tournament, in_match, data });
-                }
+            FollowUp::SendNotice(key, notice) => self.services.tell_in_match(&key, notice),
+            FollowUp::Notify { players, about, data } => {
+                self.services.notify_all(&players, about, &data);
             }
-            FollowUp::Notify { players, about, data } => self.notify_all(&players, about, &data),
             FollowUp::LogOut { account, why } => self.close_for_operator(&account, &why),
             FollowUp::Dismiss { conn, shown } => {
                 // The last message to a removed player is the position without its penguins.
                 if let Some(key) = shown
                     && self.is_durable(&StreamKey::Match(key.clone()))
                 {
-                    self.show_listeners(&key);
+                    self.in_cells(|cells, cx| cells.show_listeners(cx, &key));
                 }
                 self.end(conn, CloseReason::Dismissed);
             }
+            FollowUp::Conclude(conclusion) => self.conclude(*conclusion),
             FollowUp::Deliver(id, report) => self.deliver(&id, &report),
-            FollowUp::TellInvited(id, only) => self.tell_invited(&id, only.as_deref()),
-            FollowUp::TellLeftOut(id, players) => self.tell_left_out(&id, &players),
+            FollowUp::TellInvited(id, only) => {
+                self.lobby.tell_invited(&mut self.services, &id, only.as_deref());
+            }
+            FollowUp::TellLeftOut(id, players) => {
+                lobby::tell_left_out(&mut self.services, &id, &players);
+            }
             FollowUp::TellCalledOff { tournament, players, reason } => {
-                self.tell_called_off(&tournament, &players, &reason);
+                let services = &mut self.services;
+                self.lobby.tell_called_off(services, &tournament, &players, &reason);
+                players.iter().for_each(|player| self.dismiss_idle(player));
                 let status = format!("called off: {reason}");
                 let report = Report::without_play(tournament.clone(), status);
                 self.deliver(&tournament, &report);
@@ -139,13 +161,58 @@ impl Engine {
             FollowUp::TellNews => self.tell_news(),
             FollowUp::ConfirmSubscription(conn) => self.confirm_subscription(conn),
             FollowUp::DropNewcomer(player) => self.drop_if_gone(&player),
-            FollowUp::NoteFault(id, of_match, faulted) => {
-                self.note_fault(id, of_match, faulted);
+            FollowUp::NoteGame(key, result) => self.note(Note::GameEnded { key, result }),
+            FollowUp::NoteFault(tournament, of_match, faulted) => {
+                let conn = self.conn_of(&faulted.player);
+                self.note(Note::Fault { conn, tournament, of_match, faulted });
             }
             FollowUp::Await(streams, then) => self.once_durable(streams, *then),
             FollowUp::Reply(query, answer) => {
-                self.effects.push(Effect::Reply { query, answer });
+                self.services.effects.push(Effect::Reply { query, answer });
             }
+        }
+    }
+
+    /// Dismisses the players of a tournament that is over, and has the lobby record its end.
+    fn conclude(&mut self, conclusion: Conclusion) {
+        let Conclusion { tournament, players, winners, head, report } = conclusion;
+        players.iter().for_each(|player| self.dismiss_idle(player));
+        self.forget_cut_off(&tournament, &players);
+        let deliver = FollowUp::Deliver(tournament.clone(), Box::new(report));
+        let finish = LobbyCommand::Finish { tournament, winners, head };
+        self.step_lobby(finish, vec![deliver]).expect("a tournament that runs can end");
+    }
+
+    /// Lists the player of a durable cheat, unless the lobby has recorded that.
+    fn blacklist_for(&mut self, cheat: Cheat) {
+        if self.lobby.state().has_recorded(&cheat) {
+            return;
+        }
+        let Cheat { account, reason, cause } = cheat;
+        let command = LobbyCommand::Blacklist { account, reason, by: None, cause: Some(cause) };
+        // The lobby rejects only a name without an account, and no tournament of the lobby takes
+        // such a name.
+        let _ = self.step_lobby(command, Vec::new());
+    }
+
+    /// Removes a listed player from every running tournament, and tells them why.
+    fn expel(&mut self, player: &PlayerName) {
+        for id in self.lobby.accounts().playing_in(player).cloned().collect::<Vec<_>>() {
+            self.in_cells(|cells, cx| cells.expel_from(cx, &id, player));
+        }
+        self.tell_blacklisted(player);
+    }
+
+    /// Tells a listed player why. Wires of other systems cannot express it: the server closes those
+    /// connections and logs the reason.
+    pub(crate) fn tell_blacklisted(&mut self, player: &PlayerName) {
+        let Some(why) = self.lobby.accounts().why_listed(player).map(str::to_owned) else { return };
+        let conn = self.conn_of(player);
+        let (account, listed) = (player.clone(), why.clone());
+        self.note(Note::Blacklisted { conn, account, why: listed });
+        match self.services.program_conn(player) {
+            Some(conn) => self.end(conn, CloseReason::Dismissed),
+            None => self.services.notify(player, "blacklisted", &json!({"reason": why})),
         }
     }
 }

@@ -1,17 +1,17 @@
 //! Inputs of the engine, as data.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
+use super::cells::watch::WatcherId;
 use super::effect::{AskId, PasswordResult};
 use super::journal::StreamKey;
 use super::query::{AnyQuery, QueryId};
 use super::seat::Seat;
-use super::watch::WatcherId;
 use super::{ConnId, MatchKey};
 use agon_core::lobby::Announcement;
-use agon_core::{Fault, Millis, PlayerName, RequestId};
+use agon_core::{Fault, Millis, PlayerName, RequestId, Ruling};
 use agon_games::Refusal;
 use agon_wire::fish::observer::Follow;
-use agon_wire::native::FromPlayer;
+use agon_wire::native::{FromPlayer, Hello};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -35,6 +35,17 @@ impl Time {
 pub enum Input {
     /// A connection was opened.
     Opened { conn: ConnId, seat: Seat, from: IpAddr },
+    /// A connection was opened by a host that knows its player: it started the player's program,
+    /// which said hello.
+    Seated { conn: ConnId, seat: Seat, player: PlayerName, hello: Hello },
+    /// The host replaced the program behind a connection. The new one said hello and knows nothing.
+    Restarted { conn: ConnId, hello: Hello },
+    /// The host gave up on a player's program: it does not start.
+    Absent { player: PlayerName, fault: Fault },
+    /// Somebody outside ended or stopped the program of a player, so their game counts for nothing.
+    Void { key: MatchKey, ruling: Ruling },
+    /// A match cannot be decided, so nobody wins it.
+    Abandon { key: MatchKey, ruling: Ruling },
     /// A connection sent a message, which was read at `at`.
     Said { conn: ConnId, message: FromPlayer, at: Millis },
     /// A connection sent a line that is not a message.

@@ -1,7 +1,7 @@
 //! Records in flight to the log, and their follow-ups.
 
 use super::follow_up::FollowUp;
-use super::{Effect, Engine, MatchKey, Record};
+use super::{MatchKey, Record};
 use agon_core::{Event, Head, Millis, StreamEnd, TournamentId};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -93,7 +93,7 @@ impl Journals {
     }
 
     /// Removes the oldest record in flight, which is durable now; returns its follow-ups.
-    fn committed(&mut self, stream: &StreamKey) -> Option<Vec<FollowUp>> {
+    pub(crate) fn committed(&mut self, stream: &StreamKey) -> Option<Vec<FollowUp>> {
         self.0.get_mut(stream)?.in_flight.pop_front()
     }
 
@@ -115,70 +115,5 @@ impl Journals {
     /// The head of a stream's chain, if it has one; records in flight are part of it.
     pub(crate) fn head(&self, stream: &StreamKey) -> Option<&Head> {
         self.0.get(stream)?.end.head()
-    }
-}
-
-impl Engine {
-    /// Submits a record to the log. Its follow-ups run when it is durable.
-    pub(super) fn commit(
-        &mut self,
-        stream: StreamKey,
-        events: &[Event],
-        follow_ups: Vec<FollowUp>,
-    ) {
-        self.commit_at(self.now_ms(), stream, events, follow_ups);
-    }
-
-    /// Like `commit`, but records `now` as the decision time; wait deadlines count from it.
-    pub(super) fn commit_at(
-        &mut self,
-        now: Millis,
-        stream: StreamKey,
-        events: &[Event],
-        follow_ups: Vec<FollowUp>,
-    ) {
-        if events.is_empty() {
-            // A message may report records that are still in flight, so it waits for them.
-            let now = self.journals.wait(&stream, follow_ups).unwrap_or_default();
-            return now.into_iter().for_each(|what| self.follow_up(what));
-        }
-        let record = self.journals.add(stream, now, events, follow_ups);
-        self.effects.push(Effect::Append(record));
-    }
-
-    /// Runs a follow-up once every record of these streams that is in flight now is durable.
-    pub(super) fn once_durable(&mut self, mut streams: Vec<StreamKey>, what: FollowUp) {
-        while let Some(stream) = streams.pop() {
-            if !self.journals.is_durable(&stream) {
-                let rest = FollowUp::Await(streams, Box::new(what));
-                self.journals.wait(&stream, vec![rest]);
-                return;
-            }
-        }
-        self.follow_up(what);
-    }
-
-    /// Runs the follow-ups of the oldest record in flight of a stream.
-    pub(super) fn committed(&mut self, stream: StreamKey) {
-        let Some(follow_ups) = self.journals.committed(&stream) else { return };
-        self.counted.tournament_records += u64::from(matches!(stream, StreamKey::Tournament(_)));
-        follow_ups.into_iter().for_each(|what| self.follow_up(what));
-        // A follow-up may have committed another record of the stream, which is not durable yet.
-        if !self.journals.is_durable(&stream) {
-            return;
-        }
-        self.keep_for_later(&stream);
-        self.show_watchers(&stream);
-        match stream {
-            StreamKey::Match(key) => self.speak_now(&key),
-            StreamKey::Tournament(id) => self.go_on(&id),
-            StreamKey::Lobby => self.snapshot_if_due(),
-            StreamKey::Secret(_) => {}
-        }
-    }
-
-    /// Whether no record of a stream is in flight.
-    pub fn is_durable(&self, stream: &StreamKey) -> bool {
-        self.journals.is_durable(stream)
     }
 }

@@ -1,14 +1,19 @@
 //! The engine: all live machines as one deterministic component. Inputs come in, effects go out.
 //!
 //! ```text
-//!   inputs                         engine                                effects
-//!   Opened Said Closed    ──▶ sessions ──▶ lobby ──▶ tournaments  ──▶  Send Ask Call Close
-//!   Delivered Checked         (who is          │          │            CheckPassword AskHouse
-//!   Committed Refused          connected)      ▼          ▼            Append
-//!   House Query Stop                       journals ◀── matches        KeepSnapshot Note
-//!   elapse(time)          ──▶ timers       (records in flight,         Show Reply
-//!                                           and their follow-ups)
+//!   inputs                              engine                                    effects
+//!   Opened Said Closed   ──▶ seats ─────────────────┐                      ──▶  Send Ask Call Close
+//!   Checked Delivered        connections, logins    │ arrive, leave,            CheckPassword Admit
+//!                              │ commands           ▼ answer, delivered         AskHouse
+//!   Committed Refused          ▼                  cells                         Append
+//!   Query Stop               lobby ──▶ start ──▶  tournaments, matches,         KeepSnapshot Note
+//!   elapse(time)             accounts ◀── end ──  their spectators              Show Reply
+//!                              └──────┬─────────────┘
+//!                                  services: time, timers, journals, who is present
 //! ```
+//!
+//! Each side keeps its state private. A side speaks to players through effects, and to another side
+//! through the [`Engine`], which carries follow-ups from one to the other.
 //!
 //! The engine has no clock, no thread, no channel and no socket. Time and randomness come in, and
 //! the driver carries the effects out. The engine guarantees the order: decide, commit, then send.
@@ -17,77 +22,58 @@
 
 #![forbid(unsafe_code)]
 
-mod announce;
 mod ask;
-mod attach;
-mod away;
-mod blacklist;
-pub mod delay;
+mod cells;
 mod effect;
 mod follow_up;
-mod house;
 mod input;
-mod interrupt;
 mod journal;
-mod live_match;
 mod lobby;
-mod matches;
 pub mod names;
-mod news;
-mod notes;
 mod operator;
 pub mod password;
-mod peer_observers;
-mod peers;
 mod ports;
-mod presence;
 pub mod query;
 mod recover;
 mod results;
 mod seat;
 pub mod seat_side;
-mod sessions;
+mod seats;
+mod services;
 pub mod show;
-mod snapshots;
 mod stop;
 mod timers;
-mod tournaments;
-mod translated;
 mod wanted;
-pub mod watch;
 
 pub use agon_core::MatchKey;
-use agon_core::lobby::Lobby;
-use agon_core::{ApplyError, BadLine, Millis, PlayerName, RecoveredMatch, TournamentId};
+use agon_core::lobby::{Lobby, LobbyCommand, LobbyRejection};
+use agon_core::{ApplyError, BadLine, Match, Millis, Secret, Tournament, TournamentId};
 use agon_games::Registry;
-pub use announce::{AnnounceError, check_announcement};
-pub use ask::GameCounts;
+use cells::Cells;
+pub use cells::{GameCounts, delay, watch};
 pub use effect::{
     AskId, CloseReason, Effect, Effects, HouseQuestion, LineRange, LoginOutcome, Note,
     PasswordCheck, PasswordResult, PeerAsk, Record, Tell,
 };
+use follow_up::FollowUp;
 pub use input::{BadReply, Input, PeerSaid, Time, TranslatedAnswer};
-use journal::Journals;
 pub use journal::StreamKey;
-use live_match::Matches;
-use news::News;
+use lobby::LobbyCell;
+pub use lobby::{AnnounceError, check_announcement};
 pub use operator::NotObeyed;
-use peer_observers::PeerObservers;
-use ports::Entropy;
 pub use ports::{HousePlayers, LobbySnapshot, ReadError, StreamReader};
 pub use query::QueryId;
 pub use results::Report;
 pub use seat::Wires;
 pub use seat::{Form, Seat, Wire};
 pub use seat_side::Peers;
-pub use sessions::ConnId;
-use sessions::Sessions;
-use snapshots::Snapshots;
-use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
-use timers::{Timer, Timers};
-use tournaments::LiveTournament;
+use seats::Seats;
+use services::{Context, Services};
+use timers::Timer;
 pub use wanted::Wanted;
+
+/// The number of a connection, unique while the server runs.
+pub type ConnId = u64;
 
 /// How the engine handles a login of an account that is on another connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Deserialize, serde::Serialize)]
@@ -118,6 +104,17 @@ pub struct Settings {
     /// After how many events of the lobby the engine takes a snapshot; by default, the larger the
     /// lobby, the rarer.
     pub snapshot_every: Option<u64>,
+    /// Set by a host that starts the programs of its players itself.
+    pub local: Option<LocalPlayers>,
+}
+
+/// The limits of a host that starts the programs of its players itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LocalPlayers {
+    /// How many matches run at a time.
+    pub matches_max: usize,
+    /// How long a match waits for programs that the host starts for it.
+    pub start_ms: Millis,
 }
 
 impl Default for Settings {
@@ -130,6 +127,7 @@ impl Default for Settings {
             observer_delay_ms: 0,
             seed: None,
             snapshot_every: None,
+            local: None,
         }
     }
 }
@@ -177,59 +175,15 @@ pub struct Status {
     pub decisions: u64,
 }
 
-/// Counts since the start.
-#[derive(Default)]
-struct Counted {
-    decisions: u64,
-    /// Running games are counted on demand.
-    games: GameCounts,
-    tournament_records: u64,
-    tournaments_started: u64,
-    tournaments_ended: u64,
-    matches_started: u64,
-    matches_ended: u64,
-}
-
-/// The engine: all live machines, and the connected players.
+/// The engine: the three sides, and what they share. It hands inputs to the side they concern, and
+/// carries out the follow-ups that one side has for another.
 pub struct Engine {
-    reader: Box<dyn StreamReader>,
-    games: Registry,
-    houses: Box<dyn HousePlayers>,
-    settings: Settings,
-    entropy: Entropy,
-    /// The time of the input that is being handled.
-    time: Time,
-    effects: Effects,
-    /// The buffer for the request that is being written, reused to save allocations.
-    line: Vec<u8>,
-    journals: Journals,
-    lobby: Lobby,
-    tournaments: HashMap<TournamentId, LiveTournament>,
-    matches: Matches,
-    sessions: Sessions,
-    /// Observers on the wires of other systems.
-    peer_observers: PeerObservers,
-    /// Programs of other systems whose sign-up is in flight.
-    arriving: BTreeSet<PlayerName>,
-    timers: Timers,
-    news: News,
-    /// Until when no player is charged as absent, because the server itself was down.
-    grace_until: Millis,
-    /// Players who were connected before this start, cannot reconnect by themselves and have not
-    /// returned.
-    cut_off: BTreeSet<PlayerName>,
-    counted: Counted,
-    watchers: HashMap<watch::Topic, watch::Watchers>,
-    held_back: HashMap<MatchKey, delay::HeldBack>,
-    snapshots: Snapshots,
-    /// The time of the latest event read at the start: the server ran until then.
-    seen_at: Cell<Millis>,
-    /// Live matches that were folded at the start and are not resumed yet.
-    folded_ahead: HashMap<MatchKey, RecoveredMatch>,
-    stopping: bool,
+    services: Services,
+    seats: Seats,
+    lobby: LobbyCell,
+    cells: Cells,
     /// Whether the log refused a record. The engine then sends nothing more.
     refused: bool,
-    failed: Option<EngineError>,
 }
 
 impl Engine {
@@ -244,34 +198,11 @@ impl Engine {
         now: Millis,
     ) -> Result<Engine, EngineError> {
         let mut engine = Engine {
-            reader,
-            games,
-            houses,
-            settings,
-            entropy: Entropy::new(key),
-            time: Time::at(now),
-            effects: Effects::default(),
-            line: Vec::new(),
-            journals: Journals::default(),
-            lobby: Lobby::default(),
-            tournaments: HashMap::new(),
-            matches: Matches::default(),
-            sessions: Sessions::default(),
-            peer_observers: PeerObservers::new(),
-            arriving: BTreeSet::new(),
-            timers: Timers::default(),
-            news: News::default(),
-            grace_until: 0,
-            cut_off: BTreeSet::new(),
-            counted: Counted::default(),
-            watchers: HashMap::new(),
-            held_back: HashMap::new(),
-            snapshots: Snapshots::default(),
-            seen_at: Cell::new(0),
-            folded_ahead: HashMap::new(),
-            stopping: false,
+            services: Services::new(reader, games, houses, settings, key, now),
+            seats: Seats::default(),
+            lobby: LobbyCell::default(),
+            cells: Cells::default(),
             refused: false,
-            failed: None,
         };
         engine.recover()?;
         Ok(engine)
@@ -279,48 +210,78 @@ impl Engine {
 
     /// The time of the latest input.
     pub fn time(&self) -> Time {
-        self.time
+        self.services.time
     }
 
     /// The time of the latest input, or of the latest event of the log if that is later.
     pub fn now_ms(&self) -> Millis {
-        self.time.now
+        self.services.now_ms()
     }
 
     /// Takes the effects since the last call. `into` is the previous list; its memory is reused.
     pub fn take_effects(&mut self, into: &mut Effects) {
-        std::mem::swap(&mut self.effects, into);
+        std::mem::swap(&mut self.services.effects, into);
     }
 
     /// Takes the error that keeps the engine from continuing, if there is one.
     pub fn take_failure(&mut self) -> Option<EngineError> {
-        self.failed.take()
+        self.services.take_failure()
     }
 
     /// Whether the server was asked to stop.
     pub fn is_stopping(&self) -> bool {
-        self.stopping
+        self.services.stopping
     }
 
     /// When the next timer is due.
     pub fn next_due(&self) -> Option<Millis> {
-        self.timers.next_due().filter(|_| !self.stopping)
+        self.services.timers.next_due().filter(|_| !self.services.stopping)
     }
 
     /// A summary of the engine's state.
     pub fn status(&self) -> Status {
         Status {
-            accounts: self.lobby.accounts().count(),
-            connections: self.sessions.len(),
-            tournaments: self.tournaments.len(),
-            matches: self.matches.len(),
-            decisions: self.counted.decisions,
+            accounts: self.lobby.state().accounts().count(),
+            connections: self.seats.len(),
+            tournaments: self.cells.tournament_count(),
+            matches: self.cells.match_count(),
+            decisions: self.cells.counts().decisions,
         }
+    }
+
+    /// How many answers were accepted since the start.
+    pub fn decisions(&self) -> u64 {
+        self.cells.counts().decisions
+    }
+
+    /// A running tournament.
+    pub fn live_tournament(&self, id: &TournamentId) -> Option<&Tournament> {
+        self.cells.tournament(id)
+    }
+
+    /// A running match.
+    pub fn live_match(&self, key: &MatchKey) -> Option<&Match> {
+        self.cells.live_match(key)
     }
 
     /// The lobby, for reading.
     pub fn lobby(&self) -> &Lobby {
-        &self.lobby
+        self.lobby.state()
+    }
+
+    /// The counts of games.
+    pub fn game_counts(&self) -> GameCounts {
+        self.cells.game_counts()
+    }
+
+    /// The matches that run, each with the secret of its tournament.
+    pub fn live_matches(&self) -> impl Iterator<Item = (&MatchKey, &Match, &Secret)> {
+        self.cells.live_matches()
+    }
+
+    /// Whether no record of a stream is in flight.
+    pub fn is_durable(&self, stream: &StreamKey) -> bool {
+        self.services.is_durable(stream)
     }
 
     /// Handles an input. Its effects are in [`take_effects`](Engine::take_effects).
@@ -328,27 +289,36 @@ impl Engine {
         if self.refused {
             return;
         }
-        self.time = time;
+        self.services.time = time;
         match input {
-            input if self.stopping => self.handle_last(input),
+            input if self.services.stopping => self.handle_last(input),
             Input::Opened { conn, seat, from } => self.opened(conn, seat, from),
+            Input::Seated { conn, seat, player, hello } => self.seated(conn, seat, &player, hello),
+            Input::Restarted { conn, hello } => self.restarted(conn, hello),
+            Input::Absent { player, fault } => self.absent(&player, &fault),
+            Input::Void { key, ruling } => {
+                self.in_cells(|cells, cx| cells.void_running_game(cx, &key, &ruling));
+            }
+            Input::Abandon { key, ruling } => {
+                self.in_cells(|cells, cx| cells.abandon(cx, &key, &ruling));
+            }
             Input::Said { conn, message, at } => self.said(conn, message, at),
             Input::Bad { conn, why, line } => self.bad_line(conn, &why, &line),
             Input::Peer { conn, said, at } => self.peer_said(conn, said, at),
             Input::Translated { conn, said, at } => self.translated(conn, said, at),
-            Input::Delivered { conn, ask, at } => self.delivered(conn, &ask, at),
+            Input::Delivered { conn, ask, at } => self.cells.delivered(conn, &ask, at),
             Input::Closed { conn } => self.closed(conn),
             Input::Lost { conn, fault } => self.lost(conn, &fault, CloseReason::Left),
             Input::LoginDue { conn } => self.login_due(conn),
             Input::Checked { conn, result } => self.checked(conn, result),
             Input::House { key, player, request, answer } => {
-                self.house_answered(&key, player, request, answer);
+                self.in_cells(|cells, cx| cells.house_answered(cx, &key, player, request, answer));
             }
             Input::Committed(stream) => self.committed(stream),
             Input::Refused(_) => self.refused = true,
-            Input::SnapshotKept => self.snapshots.kept(),
+            Input::SnapshotKept => self.lobby.snapshot_kept(),
             Input::Query { id, query } => query.run(id, self),
-            Input::Unwatch(watcher) => self.unwatch(watcher),
+            Input::Unwatch(watcher) => self.cells.unwatch(watcher),
             Input::Stop => self.stop(),
         }
     }
@@ -357,30 +327,93 @@ impl Engine {
     /// handles old inputs must not expire requests that later inputs answer. Timers may fire early
     /// or twice, so each handler checks its own deadline.
     pub fn elapse(&mut self, time: Time, until: Millis) {
-        self.time = time;
-        if !self.stopping && !self.refused {
+        self.services.time = time;
+        if !self.services.stopping && !self.refused {
             self.on_time(until);
         }
     }
 
-    fn note(&mut self, note: Note) {
-        self.effects.push(Effect::Note(note));
-    }
-
     fn on_time(&mut self, now: Millis) {
-        while let Some((at, timer)) = self.timers.pop_due(now) {
-            self.note(Note::TimerLate(self.time.now.saturating_sub(at)));
+        while let Some((at, timer)) = self.services.timers.pop_due(now) {
+            self.note(Note::TimerLate(self.now_ms().saturating_sub(at)));
             match timer {
-                Timer::Match(key) => self.match_due(&key, now),
-                Timer::Greeting(tournament) => self.greeting_due(&tournament),
-                Timer::Resumed(tournament) => self.miss_after_pause(&tournament),
                 Timer::Lobby => self.lobby_due(),
-                Timer::Reconnect => self.miss_the_absent(),
+                Timer::Reconnect => self.reconnect_due(),
                 Timer::LogOut(account) => self.log_out_if_gone(account),
                 Timer::Away(account) => self.miss_if_away(&account),
-                Timer::News => self.news_due(),
-                Timer::Watch(topic) => self.show_late(&topic),
+                Timer::News => self.once_durable(vec![StreamKey::Lobby], FollowUp::TellNews),
+                Timer::Match(_)
+                | Timer::Greeting(_)
+                | Timer::PlayTime(_)
+                | Timer::Resumed(_)
+                | Timer::Watch(_) => {
+                    self.in_cells(|cells, cx| cells.due(cx, timer, now));
+                }
             }
         }
+    }
+
+    /// Charges and logs out the players who did not reconnect after a restart.
+    fn reconnect_due(&mut self) {
+        self.in_cells(Cells::miss_the_absent);
+        self.log_out_absent();
+    }
+
+    /// Runs the follow-ups of the oldest record in flight of a stream, which is durable now.
+    fn committed(&mut self, stream: StreamKey) {
+        let Some(follow_ups) = self.services.journals.committed(&stream) else { return };
+        self.cells.count_record(&stream);
+        follow_ups.into_iter().for_each(|what| self.follow_up(what));
+        // A follow-up may have committed another record of the stream, which is not durable yet.
+        if !self.is_durable(&stream) {
+            return;
+        }
+        match stream {
+            StreamKey::Lobby => self.lobby.snapshot_if_due(&mut self.services),
+            stream => self.in_cells(|cells, cx| cells.durable(cx, stream)),
+        }
+    }
+
+    /// Lets the cells handle something, then carries out what that means for others.
+    fn in_cells<T>(&mut self, run: impl FnOnce(&mut Cells, &mut Context<'_>) -> T) -> T {
+        let accounts = self.lobby.accounts();
+        let done = run(&mut self.cells, &mut Context { services: &mut self.services, accounts });
+        self.settle();
+        done
+    }
+
+    /// Lets the lobby decide a command, then carries out what that means for others.
+    fn step_lobby(
+        &mut self,
+        command: LobbyCommand,
+        follow_ups: Vec<FollowUp>,
+    ) -> Result<(), LobbyRejection> {
+        let decided = self.lobby.step(&mut self.services, command, follow_ups);
+        self.settle();
+        decided
+    }
+
+    fn lobby_due(&mut self) {
+        while let Some(command) = self.lobby.due(self.now_ms()) {
+            if self.step_lobby(command, Vec::new()).is_err() {
+                break;
+            }
+        }
+        self.lobby.set_timer(&mut self.services);
+    }
+
+    /// Carries out a follow-up once every record of these streams that is in flight now is durable.
+    fn once_durable(&mut self, streams: Vec<StreamKey>, what: FollowUp) {
+        self.services.once_durable(streams, what);
+        self.settle();
+    }
+
+    /// Carries out the follow-ups that wait for no record.
+    fn settle(&mut self) {
+        self.services.take_ready().into_iter().for_each(|what| self.follow_up(what));
+    }
+
+    fn note(&mut self, note: Note) {
+        self.services.note(note);
     }
 }

@@ -3,7 +3,7 @@
 //! The caller passes all of them when it opens the engine. Every change goes out as an effect.
 
 use super::MatchKey;
-use agon_core::{RecoveredMatch, Secret, Secrets};
+use agon_core::{PlayerName, RecoveredMatch, Secret, Secrets};
 use agon_games::Registry;
 use std::collections::HashMap;
 
@@ -49,6 +49,12 @@ pub trait StreamReader: Send {
 
 /// The house players.
 pub trait HousePlayers: Send {
+    /// The house player that plays under a name; `None` if none does. On a server the name itself
+    /// says so; a host may give its house players other names.
+    fn house_of<'a>(&'a self, player: &'a PlayerName) -> Option<&'a str> {
+        player.house()
+    }
+
     /// The names of those that play a game.
     fn names(&self, game: &str) -> Vec<String>;
 

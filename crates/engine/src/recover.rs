@@ -5,21 +5,24 @@
 //! fold live matches on all cores.
 
 use super::journal::StreamKey;
+use super::lobby::LobbyCell;
+use super::services::Services;
 use super::{Engine, EngineError, MatchKey, Note, StreamReader, Time, Timer};
 use agon_core::lobby::{Lobby, LobbyCommand};
 use agon_core::{
-    ApplyError, BadStream, Line, Misfit, RecoveredMatch, Secrets, StreamEnd, Tournament,
+    ApplyError, BadStream, Event, Line, Millis, Misfit, RecoveredMatch, Results, Secret, Secrets,
+    StreamEnd, Tournament, TournamentId, TournamentPlan,
 };
 use agon_games::Registry;
 
-impl Engine {
+impl Services {
     /// The lines of a stream.
-    pub(super) fn load(&self, name: &str) -> Result<Vec<Line>, EngineError> {
+    pub(crate) fn load(&self, name: &str) -> Result<Vec<Line>, EngineError> {
         self.load_after(name, 0)
     }
 
     /// The lines of a stream with a chain, and its end.
-    pub(super) fn load_chained(&self, name: &str) -> Result<(Vec<Line>, StreamEnd), EngineError> {
+    pub(crate) fn load_chained(&self, name: &str) -> Result<(Vec<Line>, StreamEnd), EngineError> {
         let texts = self.reader.load(name, 0).map_err(EngineError::Read)?;
         Ok((self.parse(name, &texts, 0)?, StreamEnd::of(name, &texts)))
     }
@@ -35,13 +38,17 @@ impl Engine {
             Line::read(text).map_err(|bad| EngineError::Line { stream: name.into(), seq, bad })
         });
         let lines: Vec<Line> = lines.collect::<Result<_, _>>()?;
-        let latest = lines.iter().map(|line| line.at).max().unwrap_or(0);
-        self.seen_at.set(self.seen_at.get().max(latest));
+        self.note_seen(lines.iter().map(|line| line.at).max().unwrap_or(0));
         Ok(lines)
     }
 
+    /// Records that the log has an event of this time.
+    pub(crate) fn note_seen(&self, at: Millis) {
+        self.seen_at.set(self.seen_at.get().max(at));
+    }
+
     /// Folds a machine; an error names the event it failed at.
-    pub(super) fn fold<T>(
+    pub(crate) fn fold<T>(
         stream: &StreamKey,
         lines: &[Line],
         fold: impl Fn(&[Line]) -> Result<T, ApplyError>,
@@ -50,57 +57,33 @@ impl Engine {
         agon_core::fold(lines, fold).map_err(named)
     }
 
-    /// Resumes the machines that the log shows as live.
-    pub(super) fn recover(&mut self) -> Result<(), EngineError> {
-        self.begin_after_log();
-        let version = self.recover_lobby()?;
-        let name = StreamKey::Lobby.name();
-        self.journals.open(StreamKey::Lobby, StreamEnd::unchained(name, version));
-        let now = self.now_ms();
-        // With an empty log, no player can have been disconnected.
-        let away = self.seen_at.get() > 0;
-        self.grace_until = if away { now + self.settings.reconnect_ms } else { now };
-        self.note_cut_off();
-        // A match that cannot be read ahead reports its error when it is resumed.
-        let open = if self.reader.reads_ahead() { self.open_matches()? } else { Vec::new() };
-        self.folded_ahead = self.reader.fold_matches(open, &self.games);
-        self.recover_tournaments()?;
-        self.folded_ahead.clear();
-        self.note_cut_off_before();
-        let seen_at = self.seen_at.get();
-        if seen_at > 0 {
-            // While the server was down, nobody could sign up or answer.
-            let (away_ms, answers_until) = (now.saturating_sub(seen_at), self.grace_until);
-            let command = LobbyCommand::Resume { away_ms, answers_until };
-            let _ = self.step_lobby(command, Vec::new());
+    /// The secret of a tournament, if the log has it.
+    pub(crate) fn known_secret(&self, id: &TournamentId) -> Result<Option<Secret>, EngineError> {
+        let lines = self.load(&StreamKey::Secret(id.clone()).name())?;
+        Ok(lines.into_iter().find_map(|line| match line.event {
+            Event::SecretKept(kept) => Some(kept.secret),
+            _ => None,
+        }))
+    }
+
+    /// The results of a finished tournament, read from the log.
+    pub(crate) fn past_results(&self, id: &TournamentId) -> Result<Option<Results>, EngineError> {
+        let stream = StreamKey::Tournament(id.clone());
+        let lines = self.load(&stream.name())?;
+        if lines.is_empty() {
+            return Ok(None);
         }
-        self.withdraw_lost_programs();
-        self.register_houses();
-        self.timers.set(now + self.settings.reconnect_ms, Timer::Reconnect);
-        self.set_lobby_timer();
-        self.snapshot_if_due();
-        Ok(())
+        let fold = |lines: &[_]| Tournament::fold(lines, &self.games, None);
+        Ok(Some(Services::fold(&stream, &lines, fold)?.results()))
     }
 
-    /// Recovers a match from its stream, if it has one: folded ahead, or folded now.
-    pub(super) fn recover_match(
-        &mut self,
-        key: &MatchKey,
-        secrets: Secrets,
-    ) -> Result<Option<RecoveredMatch>, EngineError> {
-        let recovered = match self.folded_ahead.remove(key) {
-            Some(recovered) => Some(recovered),
-            None => read_match(&*self.reader, key, &self.games, secrets)?,
-        };
-        let latest = recovered.as_ref().map_or(0, |recovered| recovered.latest_at);
-        self.seen_at.set(self.seen_at.get().max(latest));
-        Ok(recovered)
-    }
-
-    /// The open matches of all running tournaments.
-    fn open_matches(&self) -> Result<Vec<(MatchKey, Secrets)>, EngineError> {
+    /// The open matches of running tournaments.
+    fn open_matches<'a>(
+        &self,
+        running: impl Iterator<Item = &'a TournamentPlan>,
+    ) -> Result<Vec<(MatchKey, Secrets)>, EngineError> {
         let mut open = Vec::new();
-        for plan in self.lobby.running() {
+        for plan in running {
             let Some(secret) = self.known_secret(&plan.id)? else { continue };
             let lines = self.load(&StreamKey::Tournament(plan.id.clone()).name())?;
             let Ok(machine) = Tournament::fold(&lines, &self.games, None) else { continue };
@@ -111,20 +94,65 @@ impl Engine {
         }
         Ok(open)
     }
+}
+
+impl Engine {
+    /// Resumes the machines that the log shows as live.
+    pub(super) fn recover(&mut self) -> Result<(), EngineError> {
+        self.begin_after_log();
+        let version = self.recover_lobby()?;
+        let end = StreamEnd::unchained(StreamKey::Lobby.name(), version);
+        self.services.journals.open(StreamKey::Lobby, end);
+        let (now, reconnect_ms) = (self.now_ms(), self.services.settings.reconnect_ms);
+        // With an empty log, no player can have been disconnected.
+        let away = self.services.seen_at.get() > 0;
+        self.services.grace_until = if away { now + reconnect_ms } else { now };
+        self.cells.note_cut_off(self.unable_to_reconnect());
+        self.recover_cells()?;
+        let seen_at = self.services.seen_at.get();
+        if seen_at > 0 {
+            // While the server was down, nobody could sign up or answer.
+            let answers_until = self.services.grace_until;
+            let away_ms = now.saturating_sub(seen_at);
+            let command = LobbyCommand::Resume { away_ms, answers_until };
+            let _ = self.step_lobby(command, Vec::new());
+        }
+        self.withdraw_lost_programs();
+        self.lobby.register_houses(&mut self.services);
+        self.services.timers.set(now + reconnect_ms, Timer::Reconnect);
+        self.lobby.set_timer(&mut self.services);
+        self.lobby.snapshot_if_due(&mut self.services);
+        Ok(())
+    }
+
+    fn recover_cells(&mut self) -> Result<(), EngineError> {
+        let (services, lobby) = (&self.services, self.lobby.state());
+        // A match that cannot be read ahead reports its error when it is resumed.
+        let open = match services.reader.reads_ahead() {
+            true => services.open_matches(lobby.running())?,
+            false => Vec::new(),
+        };
+        self.cells.fold_ahead(services.reader.fold_matches(open, &services.games));
+        for plan in lobby.running().cloned().collect::<Vec<_>>() {
+            self.in_cells(|cells, cx| cells.take_up(cx, plan))?;
+        }
+        self.cells.all_resumed();
+        Ok(())
+    }
 
     /// Starts the clock at the latest event of the log, in case the wall clock was set back since:
     /// otherwise all waits would be that much longer.
     fn begin_after_log(&mut self) {
         // A line that cannot be read is reported when its stream is folded.
-        let latest = self.reader.latest();
+        let latest = self.services.reader.latest();
         if let Some(line) = latest.and_then(|text| Line::read(&text).ok()) {
-            self.time = Time::at(self.time.now.max(line.at));
+            self.services.time = Time::at(self.now_ms().max(line.at));
         }
     }
 
     /// Folds the lobby, from a snapshot if there is a valid one; returns the version of its stream.
     fn recover_lobby(&mut self) -> Result<u64, EngineError> {
-        let kept = match self.snapshots.latest(&*self.reader) {
+        let kept = match LobbyCell::latest_snapshot(&*self.services.reader) {
             Ok(kept) => kept,
             Err(why) => {
                 self.warn_of_snapshot(&why);
@@ -138,7 +166,7 @@ impl Engine {
                     self.warn_of_snapshot(&why);
                 }
                 folded => {
-                    self.snapshots.cover(seq);
+                    self.lobby.snapshot_covers(seq);
                     return folded;
                 }
             }
@@ -156,7 +184,7 @@ impl Engine {
         let name = StreamKey::Lobby.name();
         // Including the last known event: its time shows that the server ran until then.
         let before = seq.saturating_sub(1);
-        let lines = self.load_after(&name, before)?;
+        let lines = self.services.load_after(&name, before)?;
         for line in lines.iter().skip((seq - before) as usize) {
             lobby.apply(line.at, &line.event).map_err(|error| EngineError::Fold {
                 stream: name.clone(),
@@ -164,13 +192,13 @@ impl Engine {
                 error,
             })?;
         }
-        self.lobby = lobby;
+        self.lobby.resume(lobby);
         Ok(before + lines.len() as u64)
     }
 }
 
 /// Reads a match from its stream; `None` if it has none.
-fn read_match(
+pub(crate) fn read_match(
     reader: &dyn StreamReader,
     key: &MatchKey,
     games: &Registry,

@@ -104,7 +104,9 @@ impl Report {
 impl Engine {
     /// Sends a result to the player who asked for it, if they are connected.
     pub(super) fn deliver(&mut self, id: &TournamentId, report: &Report) {
-        let Some(conn) = self.lobby.asker(id).and_then(|asker| self.conn_of(asker)) else { return };
+        let Some(conn) = self.lobby.state().asker(id).and_then(|asker| self.conn_of(asker)) else {
+            return;
+        };
         let data = Some(agon_games::json(&report.shortened(ROWS_MAX)));
         self.send(conn, &ToPlayer::notice("tournament-result", data));
         // Recorded after it was sent: a result that was not sent stays owed. The lobby rejects a
@@ -123,21 +125,21 @@ impl Engine {
             if self.conn_of(account) != Some(conn) {
                 return;
             }
-            if !self.lobby.owed_to(account).any(|still| still == id) {
+            if !self.lobby.state().owed_to(account).any(|still| still == id) {
                 continue;
             }
             match self.past_report(id) {
                 Ok(report) => self.deliver(id, &report),
-                Err(error) => return self.fail(error),
+                Err(error) => return self.services.fail(error),
             }
         }
     }
 
     fn past_report(&self, id: &TournamentId) -> Result<Report, super::EngineError> {
-        if let Some(Standing::CalledOff(reason)) = self.lobby.tournament(id) {
+        if let Some(Standing::CalledOff(reason)) = self.lobby.state().tournament(id) {
             return Ok(Report::without_play(id.clone(), format!("called off: {reason}")));
         }
-        Ok(match self.past_results(id)? {
+        Ok(match self.services.past_results(id)? {
             Some(results) => Report::of(id.clone(), &results),
             None => Report::without_play(id.clone(), "not played"),
         })

@@ -52,6 +52,8 @@ pub enum Form {
     Lines(Shows),
     /// Structured calls, which the gateway translates.
     Calls,
+    /// The state of the game itself, for a house player, which runs inside the server.
+    State,
 }
 
 /// The capabilities of a seat.
@@ -67,24 +69,32 @@ pub struct Seat {
     pub timeout_is_crash: bool,
     /// Whether the gateway keeps strangers out, so that any first password is accepted.
     pub is_trusted: bool,
+    /// Whether it is a program that the host runs for one tournament. Its requests do not name the
+    /// tournament, and it is sent no messages about accounts, tournaments and matches.
+    pub is_local: bool,
 }
 
 impl Seat {
     /// A player on the native protocol.
     pub fn native(wire: Wire) -> Seat {
         let form = Form::Lines(Shows::Score);
-        Seat { wire, form, timeout_is_crash: false, is_trusted: false }
+        Seat { wire, form, timeout_is_crash: false, is_trusted: false, is_local: false }
+    }
+
+    /// A program on this machine that the host runs for one tournament.
+    pub fn local() -> Seat {
+        Seat { is_local: true, is_trusted: true, ..Seat::native(Wire::Tcp) }
     }
 
     /// A program of another system.
     pub fn program(wire: Wire) -> Seat {
-        Seat { wire, form: Form::Calls, timeout_is_crash: false, is_trusted: false }
+        Seat { form: Form::Calls, ..Seat::native(wire) }
     }
 
     /// A process on an Erlang node.
     pub fn process(shows: Shows) -> Seat {
         let form = Form::Lines(shows);
-        Seat { wire: Wire::Erlang, form, timeout_is_crash: true, is_trusted: true }
+        Seat { form, timeout_is_crash: true, is_trusted: true, ..Seat::native(Wire::Erlang) }
     }
 
     /// Whether it takes lines of the native protocol.

@@ -9,19 +9,24 @@ use agon_wire::native::ToPlayer;
 impl Engine {
     /// Begins to stop.
     pub(super) fn stop(&mut self) {
-        self.stopping = true;
+        self.services.stopping = true;
         self.tell_stopping();
     }
 
     /// Notifies everybody that the server stops, also after an internal error.
     pub fn tell_stopping(&mut self) {
         let notice = ToPlayer::notice("stopping", None);
-        self.sessions.conns().into_iter().for_each(|conn| self.send(conn, &notice));
+        self.seats.conns().into_iter().for_each(|conn| self.send(conn, &notice));
+    }
+
+    /// Takes the snapshot that the next start begins with.
+    pub fn finish(&mut self) {
+        self.lobby.final_snapshot(&mut self.services);
     }
 
     /// Whether no record is in flight.
     pub fn is_drained(&self) -> bool {
-        self.journals.is_drained()
+        self.services.journals.is_drained()
     }
 
     /// Handles the inputs that still count while the server stops.
@@ -29,9 +34,9 @@ impl Engine {
         match input {
             Input::Committed(stream) => self.committed(stream),
             Input::Refused(_) => self.refused = true,
-            Input::SnapshotKept => self.snapshots.kept(),
+            Input::SnapshotKept => self.lobby.snapshot_kept(),
             // The server closes connections itself now: no player is charged as absent.
-            Input::Closed { conn } => drop(self.sessions.close(conn)),
+            Input::Closed { conn } => self.forget(conn),
             _ => {}
         }
     }

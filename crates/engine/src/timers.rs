@@ -1,7 +1,7 @@
 //! Timers. They may fire early or twice, so each handler checks its own deadline.
 
 use super::MatchKey;
-use super::watch::Topic;
+use super::cells::watch::Topic;
 use agon_core::{Millis, PlayerName, TournamentId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,6 +13,8 @@ pub(crate) enum Timer {
     Match(MatchKey),
     /// Unanswered greetings or farewells of a tournament count as refused.
     Greeting(TournamentId),
+    /// The time of a tournament for new rounds is over.
+    PlayTime(TournamentId),
     /// Players who have not reconnected after a pause are charged as absent.
     Resumed(TournamentId),
     /// A deadline of the lobby.

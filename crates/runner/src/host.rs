@@ -11,8 +11,9 @@ use crate::spec::Plays;
 use agon_bots::{HouseError, Houses};
 use agon_core::{
     ApplyError, BadLine, Command, Commitment, Event, Fault, Line, Match, MatchId, MatchOrder,
-    MatchPlan, PlanError, PlayerName, Results, Ruling, Secret, Secrets, StreamEnd, Tournament,
-    TournamentAsk, TournamentCommand, TournamentOrder, TournamentPending, TournamentPlan,
+    MatchPlan, Millis, PlanError, PlayerName, Results, Ruling, Secret, Secrets, StreamEnd,
+    Tournament, TournamentAsk, TournamentCommand, TournamentOrder, TournamentPending,
+    TournamentPlan,
 };
 use agon_games::{GameKind, Registry};
 use agon_store::{Append, AppendError, FileLog, Log, LogError, Sync};
@@ -222,6 +223,8 @@ struct Host {
     tournament: Tournament,
     /// The end of the tournament's stream.
     end: StreamEnd,
+    /// When the tournament began.
+    began_at: Millis,
     /// Players that are in no match now.
     idle: HashMap<PlayerName, Program>,
     plays: HashMap<PlayerName, Plays>,
@@ -255,7 +258,9 @@ impl Host {
             }
         }
         let idle = HashMap::new();
-        let mut host = Host { shared, settings, house_list, tournament, end, idle, plays };
+        let began_at = lines.first().map_or_else(|| shared.now_ms(), |line| line.at);
+        let mut host =
+            Host { shared, settings, house_list, tournament, began_at, end, idle, plays };
         let committed = lines.iter().rev().find_map(|line| match &line.event {
             Event::TournamentCreated(created) => Some(&created.commitment),
             Event::LuckRenewed(renewed) => Some(&renewed.commitment),
@@ -463,6 +468,10 @@ impl Host {
 
     fn report(&mut self, id: MatchId, over: MatchOver) -> Result<(), RunError> {
         let MatchOver { result, head } = over;
+        let play_ms = self.tournament.play_ms();
+        if play_ms.is_some_and(|play_ms| self.shared.now_ms() >= self.began_at + play_ms) {
+            self.step(TournamentCommand::EndPlayTime)?;
+        }
         self.step(TournamentCommand::Report { id: id.clone(), result: result.clone(), head })?;
         (self.shared.tell)(Progress::MatchEnded { id, result });
         Ok(())

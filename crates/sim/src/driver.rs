@@ -270,9 +270,8 @@ impl Driver {
     }
 
     fn ask_house(&mut self, question: HouseQuestion) {
-        let HouseQuestion { key, player, request, seat, game } = question;
-        let name = player.house().unwrap_or_default();
-        let Ok(mut house) = self.houses.make(game.name(), name) else { return };
+        let HouseQuestion { key, player, name, request, seat, game } = question;
+        let Ok(mut house) = self.houses.make(game.name(), &name) else { return };
         let answer = house.answer(player.as_str(), request.as_str(), seat, &*game);
         let answer = answer.get().to_owned();
         self.send(Input::House { key, player, request, answer });

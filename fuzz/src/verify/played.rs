@@ -292,7 +292,7 @@ fn announcement(wanted: Wanted) -> Announcement {
     let config = if wanted.config.is_empty() { preset.config } else { wanted.config };
     let mut policy = preset.policy;
     if wanted.round_robin {
-        policy.format = RoundRobin {}.into();
+        policy.format = RoundRobin::default().into();
         policy.pairing = Pairing::Random;
     }
     Announcement {

@@ -12,6 +12,7 @@ Examples:
     agon admin status
     agon admin tournament create cup --preset yahtzee-class --named ann bob house:optimal
     agon admin tournament create spring --preset fish --sign-up 2 8 --wait-ms 600000 --best-of 3
+    agon admin tournament create league --preset yahtzee-class --format 'swiss -> top 4' --line 16
     agon admin tournament pause cup --why 'the network of room 3 is down'
     agon admin tournament award cup --winner ann --why 'led when the server crashed'
     agon admin match override cup r1m2 --winner ann --why 'bob left'
@@ -127,6 +128,9 @@ pub(crate) struct CreateArgs {
     /// The game, if no preset names it.
     #[arg(long, value_name = "NAME")]
     pub(crate) game: Option<String>,
+    /// The format, with options after a colon, such as swiss:rounds=5; see `agon list`.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
     /// A match is a best of K games; K is odd.
     #[arg(long, value_name = "K")]
     pub(crate) best_of: Option<u32>,

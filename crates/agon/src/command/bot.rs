@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::io::{BufRead, Write};
+use std::time::Duration;
 
 /// The fields of a message that a house player needs. `docs/protocol/native.md` lists all.
 #[derive(Deserialize)]
@@ -19,6 +20,7 @@ struct Message<'a> {
     game: Option<String>,
     id: Option<&'a str>,
     seat: Option<Seat>,
+    deadline_ms: Option<u64>,
     #[serde(borrow)]
     question: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -94,6 +96,9 @@ fn answer_to(
 ) -> Result<(String, agon_games::Json)> {
     let whole = message.id.zip(message.seat).zip(message.question).zip(message.view);
     let (((id, seat), question), view) = whole.context("failed to read a request")?;
+    if let Some(limit) = message.deadline_ms {
+        player.limit_time(Duration::from_millis(limit));
+    }
     let answer = player.answer_text(name, id, seat, question.get(), view.get())?;
     Ok((id.to_owned(), answer))
 }

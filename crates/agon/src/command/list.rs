@@ -1,8 +1,8 @@
-//! `agon list`: games, presets and house players.
+//! `agon list`: games, presets, formats and house players.
 
 use crate::exit::Exit;
 use agon_bots::Houses;
-use agon_core::Preset;
+use agon_core::{Format, Preset};
 use agon_games::Registry;
 use anyhow::Result;
 use std::fmt::Write;
@@ -38,8 +38,16 @@ fn as_json() -> String {
             "policy": preset.policy,
         })
     });
+    let formats = Format::all(&(2..=2)).into_iter().map(|format| {
+        serde_json::json!({
+            "name": format.name(),
+            "about": format.rules().about(),
+            "options": format.options(),
+        })
+    });
     let all = serde_json::json!({
         "games": listed.collect::<Vec<_>>(),
+        "formats": formats.collect::<Vec<_>>(),
         "presets": presets.collect::<Vec<_>>(),
     });
     format!("{all:#}\n")
@@ -50,6 +58,13 @@ fn as_text() -> String {
     let mut out = String::from("Presets (agon run --preset NAME)\n");
     for preset in Preset::all() {
         let _ = writeln!(out, "  {:<16} {}", preset.name, preset.about);
+    }
+    out.push_str("\nFormats (agon run --format NAME, or NAME:OPTION=VALUE,…; docs/formats.md)\n");
+    for format in Format::all(&(2..=2)) {
+        let _ = writeln!(out, "  {:<20} {}", format.name(), format.rules().about());
+        if !format.options().is_empty() {
+            let _ = writeln!(out, "  {:<20} options: {}", "", format.options().join(", "));
+        }
     }
     for name in games.names() {
         let seats = games.kind(name).expect("a name from the list").seats();

@@ -5,6 +5,7 @@ mod bench;
 mod bot;
 mod demo;
 mod doctor;
+mod format;
 mod join;
 mod list;
 mod log;
@@ -39,6 +40,7 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
         Some(Command::Solve(args)) => solve::solve(&args),
         Some(Command::Bench(args)) => bench::bench(&args),
         Some(Command::BenchPart(args)) => bench::part(&args),
+        Some(Command::Format(args)) => format::format(&args),
         Some(Command::List { json }) => list::list(json),
     }
 }

@@ -1,6 +1,7 @@
 //! Output for people: progress during a run, brackets and tables at its end.
 
 mod bracket;
+mod comparison;
 mod exam;
 mod live;
 mod progress;

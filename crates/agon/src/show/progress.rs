@@ -1,8 +1,12 @@
 //! Progress of a run on stderr: one line that is overwritten on a terminal, a line now and then
 //! elsewhere.
 
-use agon_core::{Fault, FaultKind, Format, MatchCount, TournamentPlan};
+use agon_core::{
+    Fault, FaultKind, Format, GameResult, MatchCount, MatchId, PlayerName, SprtRule, TournamentPlan,
+};
 use agon_runner::RunSettings;
+use agon_stats::PairCounts;
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -74,6 +78,47 @@ struct View {
     games: u64,
     decisions: Arc<AtomicU64>,
     faults: u64,
+    /// The sequential tests that are being played, if matches are tests.
+    tests: Option<Tests>,
+}
+
+/// The progress of sequential tests, from the games that this run has seen.
+struct Tests {
+    rule: SprtRule,
+    /// The first player of each match, its latest game, and the pairs so far.
+    matches: BTreeMap<MatchId, (PlayerName, Option<GameResult>, PairCounts)>,
+    latest: Option<MatchId>,
+}
+
+impl Tests {
+    fn take(&mut self, id: MatchId, result: GameResult) {
+        let Some((player, open, pairs)) = self.matches.get_mut(&id) else { return };
+        self.latest = Some(id);
+        let halves = |game: &GameResult| match (game.winners.contains(player), game.winners.len()) {
+            (true, 1) => 2,
+            (true, _) => 1,
+            (false, _) => 0,
+        };
+        match open.take().filter(|first| first.game + 1 == result.game) {
+            Some(first) => pairs.add(halves(&first) + halves(&result)),
+            // A resumed run may begin within a pair, whose first game it has not seen.
+            None if result.game % 2 == 0 => {}
+            None => *open = Some(result),
+        }
+    }
+
+    fn line(&self) -> Option<String> {
+        let (_, _, pairs) = self.matches.get(self.latest.as_ref()?)?;
+        let state = self.rule.test().after_pairs(pairs);
+        let score = pairs.estimate().map_or(0.0, |estimate| estimate.score * 100.0);
+        Some(format!(
+            " · {} pairs, {score:.1} % · LLR {:.2} ({:.2}, {:.2})",
+            pairs.pairs(),
+            state.llr,
+            state.lower,
+            state.upper
+        ))
+    }
 }
 
 impl View {
@@ -93,6 +138,11 @@ impl View {
             games: 0,
             decisions,
             faults: 0,
+            tests: plan.policy.rules.sprt.clone().map(|rule| Tests {
+                rule,
+                matches: BTreeMap::new(),
+                latest: None,
+            }),
         }
     }
 
@@ -107,7 +157,12 @@ impl View {
                 self.round = round;
                 self.total = self.format.rules().matches_total(self.players, &[before, matches]);
             }
-            agon_runner::Progress::GameEnded { .. } => self.games += 1,
+            agon_runner::Progress::GameEnded { id, result } => {
+                self.games += 1;
+                if let Some(tests) = &mut self.tests {
+                    tests.take(id, result);
+                }
+            }
             agon_runner::Progress::MatchEnded { .. } => self.matches_done += 1,
             agon_runner::Progress::Fault { id, faulted } => {
                 self.faults += 1;
@@ -127,7 +182,12 @@ impl View {
                      {matches} unfinished matches begin anew"
                 ));
             }
-            agon_runner::Progress::MatchStarted { .. } | agon_runner::Progress::Decisions(_) => {}
+            agon_runner::Progress::MatchStarted { id, players } => {
+                if let (Some(tests), Some(first)) = (&mut self.tests, players.first()) {
+                    tests.matches.insert(id, (first.clone(), None, PairCounts::default()));
+                }
+            }
+            agon_runner::Progress::Decisions(_) => {}
         }
     }
 
@@ -162,11 +222,12 @@ impl View {
         let faults =
             if self.faults > 0 { format!(" · {} faults", self.faults) } else { String::new() };
         format!(
-            "round {} · matches {}{total} · games {} · {:.0} decisions/s{faults} · ETA {}",
+            "round {} · matches {}{total} · games {} · {:.0} decisions/s{faults}{} · ETA {}",
             self.round.max(1),
             self.matches_done,
             self.games,
             self.decisions.load(Ordering::Relaxed) as f64 / elapsed,
+            self.tests.as_ref().and_then(Tests::line).unwrap_or_default(),
             self.eta(elapsed),
         )
     }

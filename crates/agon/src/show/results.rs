@@ -1,7 +1,8 @@
 //! The end of a tournament as text: bracket, rounds or cross-table, standings, faults.
 
+use super::comparison::comparison;
 use super::{bracket, paint, table};
-use agon_core::{How, MatchReport, PlayerName, PlayerSummary, Results, RoundResult};
+use agon_core::{Comparison, How, MatchReport, PlayerName, PlayerSummary, Results, RoundResult};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -32,7 +33,9 @@ pub(crate) fn results(results: &Results, colour: bool) -> String {
         Some(drawing) => (drawing.draw)(results, colour),
         None => rounds(&results.rounds),
     });
+    out.push_str(&third_place(results));
     let _ = writeln!(out, "\n{}", standings(results, colour));
+    out.push_str(&comparison(&Comparison::of(results), colour));
     out.push_str(&faults(&results.standings, colour));
     out.push_str(&voids(&results.rounds, colour));
     let _ = writeln!(out, "{}", paint(&winners(results), "1;32", colour));
@@ -50,15 +53,30 @@ fn winners(results: &Results) -> String {
 }
 
 fn standings(results: &Results, colour: bool) -> String {
-    let head = ["rank", "player", "matches", "games", "points", "byes", "faults"];
-    let mut rows = vec![head.map(String::from).to_vec()];
+    let mut head = ["rank", "player", "matches", "games", "points", "byes", "faults"]
+        .map(String::from)
+        .to_vec();
+    // Each number by which the format ranks has a column. In stages not everybody has all of them.
+    let mut names: Vec<&str> = Vec::new();
+    for one in results.standings.iter().flat_map(|summary| &summary.tie_breaks) {
+        if !names.contains(&one.by.as_str()) {
+            names.push(&one.by);
+        }
+    }
+    names.retain(|name| *name != "points");
+    head.splice(2..2, names.iter().map(|name| (*name).to_owned()));
+    let mut rows = vec![head];
     let shown = 40;
     for summary in results.standings.iter().take(shown) {
         let counts = |won, lost, drawn| match drawn {
             0 => format!("{won}–{lost}"),
             _ => format!("{won}–{lost}–{drawn}"),
         };
-        rows.push(vec![
+        let value = |name: &&str| {
+            let own = summary.tie_breaks.iter().find(|one| one.by == *name);
+            own.map_or_else(String::new, |one| one.value.to_string())
+        };
+        let mut row = vec![
             summary.rank.to_string(),
             summary.player.to_string(),
             counts(summary.matches_won, summary.matches_lost, summary.matches_drawn),
@@ -70,9 +88,12 @@ fn standings(results: &Results, colour: bool) -> String {
             } else {
                 summary.faults.len().to_string()
             },
-        ]);
+        ];
+        row.splice(2..2, names.iter().map(value));
+        rows.push(row);
     }
-    let mut text = table(&rows, &[0, 2, 3, 4, 5, 6], colour);
+    let right: Vec<usize> = (0..rows[0].len()).filter(|column| *column != 1).collect();
+    let mut text = table(&rows, &right, colour);
     let rest = results.standings.len().saturating_sub(shown);
     if rest > 0 {
         let _ = writeln!(text, "… and {rest} more; all of them are in results.json");
@@ -131,7 +152,10 @@ fn voids(rounds: &[RoundResult], colour: bool) -> String {
 fn rounds(rounds: &[RoundResult]) -> String {
     let mut out = String::new();
     for round in rounds {
-        let _ = writeln!(out, "Round {}", round.round);
+        let _ = match &round.stage {
+            Some(stage) => writeln!(out, "Stage {}, round {}", stage.number, round.round),
+            None => writeln!(out, "Round {}", round.round),
+        };
         let ids = round.matches.iter().map(|report| report.id.as_str().len());
         let width = ids.take(60).max().unwrap_or(0);
         for report in round.matches.iter().take(60) {
@@ -146,6 +170,15 @@ fn rounds(rounds: &[RoundResult]) -> String {
         }
     }
     out
+}
+
+/// The match for third place, which a bracket does not draw.
+fn third_place(results: &Results) -> String {
+    let last = results.rounds.last().filter(|_| results.format == "bracket");
+    let third =
+        last.and_then(|round| round.matches.iter().find(|one| one.id.as_str().ends_with("m2")));
+    let third = third.filter(|report| report.reason.starts_with("third place"));
+    third.map_or_else(String::new, |report| format!("\nThird place: {}\n", played(report)))
 }
 
 /// A match in one line: the players, their scores, and who advances.
@@ -170,18 +203,20 @@ fn played(report: &MatchReport) -> String {
 
 /// The score of every player against every other: games won, halves for ties.
 fn cross_table(results: &Results, colour: bool) -> String {
-    let mut scores: BTreeMap<(&PlayerName, &PlayerName), String> = BTreeMap::new();
+    // Players meet several times in a tournament of several cycles.
+    let mut halves: BTreeMap<(&PlayerName, &PlayerName), u32> = BTreeMap::new();
     for report in results.rounds.iter().flat_map(|round| &round.matches) {
         if let [one, other] = &report.players[..] {
-            let halves = &report.result.halves;
-            let half = |halves: u32| match halves % 2 {
-                0 => (halves / 2).to_string(),
-                _ => format!("{}½", halves / 2),
-            };
-            scores.insert((one, other), half(halves[0]));
-            scores.insert((other, one), half(halves[1]));
+            *halves.entry((one, other)).or_default() += report.result.halves[0];
+            *halves.entry((other, one)).or_default() += report.result.halves[1];
         }
     }
+    let half = |halves: u32| match halves % 2 {
+        0 => (halves / 2).to_string(),
+        _ => format!("{}½", halves / 2),
+    };
+    let mut scores: BTreeMap<(&PlayerName, &PlayerName), String> =
+        halves.into_iter().map(|(pair, won)| (pair, half(won))).collect();
     for bye in results.rounds.iter().flat_map(|round| &round.byes) {
         if let (Some(winner), Some(loser)) = (&bye.player, &bye.walkover) {
             scores.insert((winner, loser), "+".into());

@@ -53,6 +53,22 @@ impl Bot<Fish> for Greedy {
     }
 }
 
+/// Places on the richest free tile, the first of several, and looks two own moves ahead.
+#[derive(Clone, Debug, Default)]
+pub struct Richest;
+
+impl Bot<Fish> for Richest {
+    fn answer(&mut self, ask: &Ask<'_, Fish>) -> Answer {
+        let Question::Place = ask.question else {
+            return answer(ask.seat, ask.question, ask.view, 2);
+        };
+        let (ice, _) = ask.view.state(ask.seat).on_ice();
+        let richest = ice.free().iter().min_by_key(|tile| std::cmp::Reverse(ice.fish(*tile)));
+        // As above: a request without a free tile is a bug of the server.
+        richest.map_or(Answer::Ok, |tile| Answer::Place(ice.shape().position(tile)))
+    }
+}
+
 fn answer(seat: Seat, question: &Question, view: &View, depth: u32) -> Answer {
     let best = match question {
         Question::Move => best_action_within(&view.state(seat), depth, POSITIONS_MAX),

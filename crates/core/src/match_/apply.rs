@@ -9,6 +9,7 @@ use crate::policy::{CrashCost, Ties};
 use crate::referee::{Referee, SetUp};
 use crate::report::GameEnd;
 use agon_games::{GameKind, Refusal, Registry, Seat, SetupError};
+use agon_stats::PairCounts;
 use std::sync::Arc;
 
 /// An event that does not fit the state: the log is damaged, or belongs to another match.
@@ -183,8 +184,8 @@ impl Match {
     }
 
     fn apply_started(&mut self, started: &GameStarted) -> Result<(), ApplyError> {
-        let secret =
-            self.secrets.of_game(started.game).ok_or(ApplyError::NoSecret(started.game))?;
+        let luck = started.duplicate_of.unwrap_or(started.game);
+        let secret = self.secrets.of_game(luck).ok_or(ApplyError::NoSecret(luck))?;
         started.seats.iter().try_for_each(|player| self.known_side(player).map(|_| ()))?;
         let plan = Arc::clone(&self.plan);
         let config = started.config.as_ref().unwrap_or(&plan.config);
@@ -192,6 +193,7 @@ impl Match {
             tournament: &plan.tournament,
             id: &plan.id,
             number: started.game,
+            luck,
             seats: started.seats.clone(),
             config: config.get(),
             nonces: &started.nonces,
@@ -200,6 +202,9 @@ impl Match {
         };
         let kind: &dyn GameKind = &*self.kind;
         self.state.referee = Some(Referee::set_up(kind, set_up)?);
+        if plan.rules.duplicate {
+            self.state.group_nonces = started.nonces.clone();
+        }
         self.state.phase = Phase::Playing;
         self.clock.clear();
         Ok(())
@@ -217,7 +222,10 @@ impl Match {
         };
         let void = result.end == GameEnd::Void;
         self.state.finished.push(Finished { result, played, state: referee.game });
-        self.recount();
+        match self.plan.rules.duplicate {
+            true => self.count_duplicate_game(),
+            false => self.recount(),
+        }
         let open: Vec<bool> = self.state.sides.iter().map(|side| !self.is_out(side)).collect();
         let confirm = self.plan.rules.confirm_result && open.contains(&true) && !void;
         self.state.phase = if confirm { Phase::Confirming(open) } else { Phase::Gathering };
@@ -226,6 +234,9 @@ impl Match {
 
     /// Counts the games won since the latest restart, without void games.
     pub(super) fn recount(&mut self) {
+        if self.plan.rules.duplicate {
+            return self.recount_groups();
+        }
         let ties = self.plan.rules.ties;
         let mut halves = vec![0; self.state.sides.len()];
         let mut ties_in_row = 0;
@@ -269,6 +280,7 @@ impl Match {
         self.state.restarts += u32::from(restarted.why == Restart::Undecidable);
         self.state.counts_from = self.state.finished.len() as u32 + 1;
         self.state.config = restarted.config.clone();
+        self.state.pairs = PairCounts::default();
         for side in &mut self.state.sides {
             side.halves = 0;
             if side.presence != Presence::Here {

@@ -17,6 +17,7 @@
 //! the match resumes.
 
 mod apply;
+mod duplicate;
 mod notice;
 mod operator;
 mod step;
@@ -33,6 +34,7 @@ use crate::referee::Referee;
 use crate::report::{GameResult, MatchResult};
 use crate::ruling::Ruling;
 use agon_games::{GameKind, GameState, Seat, Seed, SetupError};
+use agon_stats::PairCounts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -168,17 +170,40 @@ impl Secrets {
     /// The secrets for a match's stream. They derive from the match's own secret `known`. If that
     /// is missing, or is not the one its games used, they are those that the stream reveals.
     pub fn of_log<'a>(lines: impl IntoIterator<Item = &'a Line>, known: Option<Secret>) -> Secrets {
-        let ended = lines.into_iter().filter_map(|line| match &line.event {
-            Event::GameEnded(ended) => Some((ended.result.game, ended.secret.clone())),
-            _ => None,
-        });
-        let revealed: BTreeMap<u32, Secret> = ended.collect();
+        let revealed = Secrets::revealed_by(lines).map(|(_, game, secret)| (game, secret.clone()));
+        let revealed: BTreeMap<u32, Secret> = revealed.collect();
         let fits =
             |secret: &Secret| revealed.iter().all(|(game, one)| secret.of_game(*game) == *one);
         match known.filter(fits) {
             Some(secret) => Secrets::Known(secret),
             None => Secrets::Revealed(revealed),
         }
+    }
+
+    /// The secrets that a match's stream reveals: the line, the game that has the luck of that
+    /// secret (the first one of a group of duplicate games), and the secret.
+    pub fn revealed_by<'a>(
+        lines: impl IntoIterator<Item = &'a Line>,
+    ) -> impl Iterator<Item = (&'a Line, u32, &'a Secret)> {
+        let (mut latest, mut luck) = (0, 0);
+        lines.into_iter().filter_map(move |line| {
+            let secret = match &line.event {
+                Event::GameStarted(started) => {
+                    (latest, luck) = (started.game, started.duplicate_of.unwrap_or(started.game));
+                    None
+                }
+                Event::GameEnded(ended) => {
+                    if ended.result.game != latest {
+                        luck = ended.result.game;
+                    }
+                    ended.secret.as_ref()
+                }
+                Event::MatchRestarted(restarted) => restarted.secret.as_ref(),
+                Event::MatchEnded(ended) => ended.secret.as_ref(),
+                _ => None,
+            };
+            secret.map(|secret| (line, luck, secret))
+        })
     }
 
     /// The secret of a game.
@@ -285,6 +310,10 @@ struct State {
     undoable: Vec<u32>,
     /// How often the match was reopened after its end.
     reopened: u32,
+    /// The nonces of the first game of the latest group of duplicate games.
+    group_nonces: Vec<Option<Nonce>>,
+    /// The results of whole groups of two games since the latest restart.
+    pairs: PairCounts,
 }
 
 /// A match.
@@ -339,6 +368,8 @@ impl Match {
             voids: BTreeMap::new(),
             undoable: Vec::new(),
             reopened: 0,
+            group_nonces: Vec::new(),
+            pairs: PairCounts::default(),
         };
         Match { plan: Arc::new(plan), kind, secrets, state, clock: Vec::new() }
     }

@@ -306,7 +306,8 @@ impl Match {
             return Ok(());
         }
         let game = self.state.finished.len() as u32 + 1;
-        let secret = self.secrets.of_game(game).ok_or(Rejection::NoSecret(game))?;
+        let luck = self.luck_of(game);
+        let secret = self.secrets.of_game(luck).ok_or(Rejection::NoSecret(luck))?;
         let started = self.coming_game(secret.commitment());
         self.emit(record, started);
         for side in 0..self.state.sides.len() {
@@ -320,14 +321,24 @@ impl Match {
     /// The `game-started` event of the next game, without what luck gives.
     pub(crate) fn coming_game(&self, commitment: Commitment) -> GameStarted {
         let (game, count) = (self.state.finished.len() as u32 + 1, self.state.sides.len());
-        let shift = if self.plan.rules.rotate_seats { (game as usize - 1) % count } else { 0 };
+        let luck = self.luck_of(game);
+        let shift = match (self.plan.rules.duplicate, self.plan.rules.rotate_seats) {
+            (true, _) => (game - luck) as usize,
+            (false, true) => (game as usize - 1) % count,
+            (false, false) => 0,
+        };
         let order = || (0..count).map(|seat| &self.state.sides[(seat + shift) % count]);
+        let nonces = match luck == game {
+            true => order().map(|side| side.nonce.clone()).collect(),
+            false => self.state.group_nonces.clone(),
+        };
         GameStarted {
             game,
             seats: order().map(|side| side.player.clone()).collect(),
             config: self.state.config.clone(),
             commitment,
-            nonces: order().map(|side| side.nonce.clone()).collect(),
+            nonces,
+            duplicate_of: (luck != game).then_some(luck),
             drawn: None,
         }
     }
@@ -382,7 +393,7 @@ impl Match {
         let ruling = self.state.voids.get(&game).filter(|_| end == GameEnd::Void);
         let voided = ruling.cloned();
         let result = GameResult { game, seats, end, scores, ranks, winners, voided };
-        let secret = referee.secret.clone();
+        let secret = self.is_last_of_group(game).then(|| referee.secret.clone());
         self.emit(record, GameEnded { result, secret });
     }
 
@@ -393,6 +404,9 @@ impl Match {
             return Ok(());
         }
         let rules = &self.plan.rules;
+        if rules.duplicate {
+            return self.after_duplicate_game(record);
+        }
         let need = rules.best_of.div_ceil(2);
         match rules.ties {
             Ties::Share => self.after_shared_game(record),
@@ -424,13 +438,18 @@ impl Match {
         if played < best_of && !ahead && !broken {
             return self.gather(record);
         }
-        let most = self.state.sides.iter().map(|side| side.halves).max().unwrap_or(0);
-        let winners = self.players(|side| most != 0 && side.halves == most && !self.is_out(side));
-        self.end_match(record, winners, How::Played, Vec::new());
+        self.end_by_score(record);
         Ok(())
     }
 
-    fn undecidable(&mut self, record: &mut Record) -> Result<(), Rejection> {
+    /// Ends the match: the players with the most games won are its winners.
+    pub(super) fn end_by_score(&mut self, record: &mut Record) {
+        let most = self.state.sides.iter().map(|side| side.halves).max().unwrap_or(0);
+        let winners = self.players(|side| most != 0 && side.halves == most && !self.is_out(side));
+        self.end_match(record, winners, How::Played, Vec::new());
+    }
+
+    pub(super) fn undecidable(&mut self, record: &mut Record) -> Result<(), Rejection> {
         if self.state.restarts >= Match::RESTARTS_MAX {
             let winner = self.draw_lots();
             self.end_match(record, vec![winner], How::Lot, Vec::new());
@@ -438,13 +457,13 @@ impl Match {
         }
         let config = self.kind.after_undecidable(self.plan.config.get());
         let config = Some(config.expect("the match's configuration was checked").into());
-        self.emit(record, MatchRestarted { why: Restart::Undecidable, config });
+        self.emit(record, MatchRestarted { why: Restart::Undecidable, config, secret: None });
         self.gather(record)
     }
 
     /// Draws lots among all players, from the luck of the latest game (label `lot`, index 0).
     fn draw_lots(&self) -> PlayerName {
-        let game = self.state.finished.len() as u32;
+        let game = self.luck_of(self.state.finished.len() as u32);
         let secret = self.secrets.of_game(game).expect("the secret of a finished game");
         let seed = secret.game_seed(&self.plan.tournament, &self.plan.id, game, &[]);
         let lot = Luck::new(&seed, "lot").below(0, self.plan.players.len() as u64);
@@ -452,13 +471,14 @@ impl Match {
     }
 
     /// Restarts the match if every player is gone between two games: the games so far do not count.
-    fn restart_if_all_gone(&mut self, record: &mut Record) {
+    pub(super) fn restart_if_all_gone(&mut self, record: &mut Record) {
         let all_gone = self.state.sides.iter().all(|side| side.presence != Presence::Here);
         let begun = self.state.sides.iter().any(|side| side.halves > 0)
             || self.state.ties_in_row > 0
             || self.state.config.is_some();
         if all_gone && begun && self.crash_cost() != CrashCost::Remove {
-            self.emit(record, MatchRestarted { why: Restart::AllGone, config: None });
+            let secret = self.secret_of_open_group();
+            self.emit(record, MatchRestarted { why: Restart::AllGone, config: None, secret });
         }
     }
 
@@ -490,10 +510,11 @@ impl Match {
             faults: self.state.faults.clone(),
             out: all_out,
         };
-        self.emit(record, MatchEnded { result, head: None });
+        let secret = self.secret_of_open_group();
+        self.emit(record, MatchEnded { result, head: None, secret });
     }
 
-    fn players(&self, which: impl Fn(&super::Side) -> bool) -> Vec<PlayerName> {
+    pub(super) fn players(&self, which: impl Fn(&super::Side) -> bool) -> Vec<PlayerName> {
         let sides = self.state.sides.iter().filter(|side| which(side));
         sides.map(|side| side.player.clone()).collect()
     }

@@ -4,7 +4,7 @@
 //! ladder decides which games count, and bounds the deviation.
 
 use super::Rating;
-use super::elementary::{exp, ln};
+use agon_stats::elementary::{exp, ln};
 use serde::{Deserialize, Serialize};
 
 /// Points of the public scale per unit of the scale of the formulas.

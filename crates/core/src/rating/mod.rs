@@ -14,12 +14,12 @@
 //! Byes, walkovers and void matches never count, nor do games that were broken off: no player
 //! caused them. Whether forfeits count is a [setting](RatingSettings::count_forfeits).
 
-mod elementary;
 pub mod glicko2;
 pub mod weng_lin;
 
 use crate::ids::{PlayerName, TournamentId};
 use crate::report::{GameEnd, GameResult, How, MatchResult, RoundResult};
+use agon_stats::Interval;
 use glicko2::Glicko2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,20 +28,60 @@ use std::collections::BTreeMap;
 use std::fmt;
 use weng_lin::{Shift, WengLin};
 
-/// How strong a player is at a game. Shown as `1512 ± 43`.
+/// How strong a player is at a game. Shown with its 95 % interval, as `1512 ± 85`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(into = "WrittenRating", from = "WrittenRating")]
+#[schemars(with = "WrittenRating")]
 pub struct Rating {
-    /// The estimate of its strength.
+    /// The estimate of the player's strength.
     pub value: f64,
-    /// How sure that is: the strength is within twice this of `value` in 95 of 100 cases.
+    /// The standard error of the estimate.
     pub deviation: f64,
-    /// How erratic its results are; only Glicko-2 has a use for it.
+    /// How erratic the player's results are; only Glicko-2 uses it.
     pub volatility: f64,
+}
+
+/// A rating as JSON has it.
+#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Rating")]
+struct WrittenRating {
+    /// The estimate of the player's strength.
+    value: f64,
+    /// The standard error of the estimate.
+    deviation: f64,
+    /// How erratic the player's results are; only Glicko-2 uses it.
+    volatility: f64,
+    /// The lower bound of the 95 % interval.
+    #[serde(default)]
+    low: f64,
+    /// The upper bound of the 95 % interval.
+    #[serde(default)]
+    high: f64,
+}
+
+impl From<Rating> for WrittenRating {
+    fn from(rating: Rating) -> WrittenRating {
+        let Rating { value, deviation, volatility } = rating;
+        let Interval { low, high } = rating.interval();
+        WrittenRating { value, deviation, volatility, low, high }
+    }
+}
+
+impl From<WrittenRating> for Rating {
+    fn from(written: WrittenRating) -> Rating {
+        let WrittenRating { value, deviation, volatility, .. } = written;
+        Rating { value, deviation, volatility }
+    }
 }
 
 impl Rating {
     /// The rating with which every player starts.
     pub const START: Rating = Rating { value: 1_500.0, deviation: 350.0, volatility: 0.06 };
+
+    /// The 95 % interval of the player's strength.
+    pub fn interval(&self) -> Interval {
+        Interval::of_normal(self.value, self.deviation, 0.95)
+    }
 
     /// A lower bound that the player's strength very likely exceeds. Ladders use it, so that one
     /// lucky match does not lead to the top.
@@ -52,8 +92,8 @@ impl Rating {
 
 impl fmt::Display for Rating {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, deviation) = (self.value.round() as i64, self.deviation.round() as i64);
-        f.pad(&format!("{value} ± {deviation}"))
+        let (value, reach) = (self.value.round() as i64, self.interval().reach().round() as i64);
+        f.pad(&format!("{value} ± {reach}"))
     }
 }
 

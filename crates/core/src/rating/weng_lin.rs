@@ -6,7 +6,7 @@
 //! ratios of deviations matter, so the scale is free; here it is that of Glicko-2.
 
 use super::Rating;
-use super::elementary::exp;
+use agon_stats::elementary::exp;
 use serde::{Deserialize, Serialize};
 
 /// The lower bound of the fraction of a variance that one game leaves.

@@ -1,7 +1,8 @@
 //! Bracket: single elimination over 2^m slots. Empty slots hold byes.
 //!
 //! The players fill the smallest bracket that holds them, so that everybody has at most one bye.
-//! Slots beyond it hold only byes, and the winner of the smaller bracket beats them.
+//! Slots beyond it hold only byes, and the winner of the smaller bracket beats them. A match for
+//! third place can accompany the final.
 
 use super::format::elimination;
 use super::{
@@ -22,11 +23,14 @@ pub struct Bracket {
     /// How many slots, a power of two from 2 on; `None` is the fewest that hold everybody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slots: Option<u32>,
+    /// Whether the losers of the semi-finals play for third place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub third_place: bool,
 }
 
 impl TournamentFormat for Bracket {
     fn for_seats(_: RangeInclusive<usize>) -> Bracket {
-        Bracket { slots: None }
+        Bracket::default()
     }
 
     fn about(&self) -> &'static str {
@@ -66,15 +70,39 @@ impl TournamentFormat for Bracket {
 
     fn next_round(&self, order: &[PlayerName], field: &Field<'_>) -> NextRound {
         let first = slots(order, self.slots, field.pairing);
-        next(first, |player| field.is_out(player), field.rounds)
+        let is_out = |player: &PlayerName| field.is_out(player);
+        let rounds = first.len().ilog2() as usize;
+        let mut next = next(first, is_out, field.rounds, field.rounds_before);
+        let is_final = self.third_place && field.rounds.len() + 1 == rounds;
+        if let (NextRound::Round(matches, byes), true) = (&mut next, is_final) {
+            third_place(matches, byes, field);
+        }
+        next
     }
 
-    fn merits(&self, records: &[PlayerRecord], _: &Field<'_>) -> Vec<Merit> {
-        records.iter().map(elimination::merit).collect()
+    fn merits(&self, records: &[PlayerRecord], field: &Field<'_>) -> Vec<Merit> {
+        let semi_finals = self.third_place.then(|| semi_finals(field)).flatten();
+        let merit = |record: &PlayerRecord| {
+            let player = &record.summary.player;
+            match semi_finals.filter(|at| field.rounds[*at].losers().any(|loser| loser == player)) {
+                // The match for third place leads no further than the semi-final before it.
+                Some(at) => {
+                    vec![at as i64 + 1, third_place_merit(player, field.rounds.get(at + 1))]
+                }
+                None => elimination::merit(record),
+            }
+        };
+        records.iter().map(merit).collect()
     }
 
-    fn eliminated<'a>(&self, round: &'a Round, _: &Field<'a>) -> Vec<(&'a PlayerName, u32)> {
-        elimination::eliminated(round)
+    fn eliminated<'a>(&self, round: &'a Round, field: &Field<'a>) -> Vec<(&'a PlayerName, u32)> {
+        let semi_finals = self.third_place.then(|| semi_finals(field)).flatten();
+        let at = field.rounds.iter().position(|one| std::ptr::eq(one, round));
+        match (at, semi_finals) {
+            (Some(at), Some(semi_finals)) if at == semi_finals => Vec::new(),
+            (Some(at), Some(semi_finals)) if at > semi_finals => final_places(round),
+            _ => elimination::eliminated(round),
+        }
     }
 
     fn place_of_leaver(&self, player: &PlayerName, field: &Field<'_>) -> u32 {
@@ -82,18 +110,69 @@ impl TournamentFormat for Bracket {
     }
 
     fn matches_total(&self, players: usize, _: &[usize]) -> MatchCount {
-        MatchCount { matches: players.saturating_sub(1), is_exact: true }
+        let third = usize::from(self.third_place && players > 3);
+        MatchCount { matches: players.saturating_sub(1) + third, is_exact: true }
     }
 }
 
 /// A player, or a bye.
-type Slot = Option<PlayerName>;
+pub(super) type Slot = Option<PlayerName>;
+
+/// Adds the match for third place to the final. If only one loser of a semi-final is left, that
+/// player is third without a match.
+fn third_place(matches: &mut Vec<DrawnMatch>, byes: &mut Vec<Bye>, field: &Field<'_>) {
+    let Some(semi_finals) = field.rounds.last() else { return };
+    let losers: Vec<&PlayerName> =
+        semi_finals.losers().filter(|player| !field.is_out(player)).collect();
+    match losers[..] {
+        [one, other] => matches.push(DrawnMatch {
+            id: MatchId::of(field.next_number(), 2),
+            players: vec![one.clone(), other.clone()],
+            reason: "third place: the losers of the semi-finals".into(),
+        }),
+        [only] if !matches.is_empty() => byes.push(Bye {
+            player: Some(only.clone()),
+            reason: "third place: nobody else lost a semi-final and is still here".into(),
+            walkover: None,
+        }),
+        _ => {}
+    }
+}
+
+/// The index of the round of the semi-finals, which has two places for matches.
+fn semi_finals(field: &Field<'_>) -> Option<usize> {
+    field.rounds.iter().position(|round| round.matches.len() + round.byes.len() == 2)
+}
+
+/// How well a loser of a semi-final did in the last round: third, fourth, or not there.
+fn third_place_merit(player: &PlayerName, last: Option<&Round>) -> i64 {
+    let Some(last) = last else { return 0 };
+    let won = last.results.iter().flatten().any(|result| result.winners.contains(player));
+    let has_bye = last.byes.iter().any(|bye| bye.player.as_ref() == Some(player));
+    let played = last.matches.iter().any(|plan| plan.players.contains(player));
+    if won || has_bye { 2 } else { i64::from(played) }
+}
+
+/// The places of the losers of the final and of both players of the match for third place.
+fn final_places(round: &Round) -> Vec<(&PlayerName, u32)> {
+    let all = round.matches.iter().zip(&round.results);
+    let places = all.filter_map(|(plan, result)| Some((plan, result.as_ref()?)));
+    let places = places.flat_map(|(plan, result)| {
+        let is_final = plan.id.as_str().ends_with("m1");
+        plan.players.iter().filter_map(move |player| match result.winners.contains(player) {
+            true if is_final => None,
+            true => Some((player, 3)),
+            false => Some((player, if is_final { 2 } else { 4 })),
+        })
+    });
+    places.collect()
+}
 
 /// The slots of the first round for players in order of seed.
 ///
 /// Seeded: seed 1 meets the last seed, and seeds 1 and 2 can meet only in the final; the highest
 /// seeds get the byes. In order: neighbours meet, and the first players get the byes.
-fn slots(players: &[PlayerName], count: Option<u32>, pairing: Pairing) -> Vec<Slot> {
+pub(super) fn slots(players: &[PlayerName], count: Option<u32>, pairing: Pairing) -> Vec<Slot> {
     let tight = players.len().next_power_of_two().max(2);
     let count = count.map_or(tight, |count| count as usize).max(tight);
     let mut slots: Vec<Slot> = match pairing {
@@ -104,7 +183,7 @@ fn slots(players: &[PlayerName], count: Option<u32>, pairing: Pairing) -> Vec<Sl
             let without = players[byes.min(players.len())..].iter().cloned().map(Some);
             with_bye.chain(without).collect()
         }
-        Pairing::Seeded | Pairing::Random => {
+        Pairing::Seeded | Pairing::Random | Pairing::Rating => {
             seeds(tight).into_iter().map(|seed| players.get(seed - 1).cloned()).collect()
         }
     };
@@ -122,12 +201,17 @@ fn seeds(count: usize) -> Vec<usize> {
     order
 }
 
-fn next(first: Vec<Slot>, is_out: impl Fn(&PlayerName) -> bool, rounds: &[Round]) -> NextRound {
+fn next(
+    first: Vec<Slot>,
+    is_out: impl Fn(&PlayerName) -> bool,
+    rounds: &[Round],
+    before: u32,
+) -> NextRound {
     let total = first.len().ilog2();
     let players = first.iter().flatten().count();
     let mut slots = first.clone();
     for (at, round) in rounds.iter().enumerate() {
-        slots = advance(&slots, at as u32 + 1, round);
+        slots = advance(&slots, before + at as u32 + 1, round);
     }
     for slot in &mut slots {
         if slot.as_ref().is_some_and(&is_out) {
@@ -143,9 +227,9 @@ fn next(first: Vec<Slot>, is_out: impl Fn(&PlayerName) -> bool, rounds: &[Round]
         let number = at as u32 + 1;
         match (&pair[0], &pair[1]) {
             (Some(one), Some(other)) => pairings.push(DrawnMatch {
-                id: MatchId::of(round, number),
+                id: MatchId::of(before + round, number),
                 players: vec![one.clone(), other.clone()],
-                reason: pair_reason(round, total, number, at, &first),
+                reason: pair_reason(round, total, number, at, &first, before),
             }),
             (None, None) => byes.push(Bye {
                 player: None,
@@ -172,7 +256,14 @@ fn next(first: Vec<Slot>, is_out: impl Fn(&PlayerName) -> bool, rounds: &[Round]
     NextRound::Round(pairings, byes)
 }
 
-fn pair_reason(round: u32, total: u32, number: u32, at: usize, first: &[Slot]) -> String {
+fn pair_reason(
+    round: u32,
+    total: u32,
+    number: u32,
+    at: usize,
+    first: &[Slot],
+    before: u32,
+) -> String {
     let stage = match total - round {
         0 => "the final".to_owned(),
         1 => format!("semi-final {number}"),
@@ -182,7 +273,8 @@ fn pair_reason(round: u32, total: u32, number: u32, at: usize, first: &[Slot]) -
     if round == 1 {
         return format!("{stage}: slots {} and {} of {}", at * 2 + 1, at * 2 + 2, first.len());
     }
-    let (one, other) = (MatchId::of(round - 1, number * 2 - 1), MatchId::of(round - 1, number * 2));
+    let earlier = |number| MatchId::of(before + round - 1, number);
+    let (one, other) = (earlier(number * 2 - 1), earlier(number * 2));
     format!("{stage}: who came through {one} meets who came through {other}")
 }
 
@@ -233,7 +325,7 @@ mod tests {
     #[test]
     fn every_pairing_and_bye_has_a_reason() {
         let first = slots(&players(5), Some(8), Pairing::Order);
-        let NextRound::Round(pairings, byes) = next(first, |player| player.as_str() == "3", &[])
+        let NextRound::Round(pairings, byes) = next(first, |player| player.as_str() == "3", &[], 0)
         else {
             panic!("a round")
         };
@@ -255,7 +347,7 @@ mod tests {
     fn rounds_have_names() {
         let first = slots(&players(16), None, Pairing::Order);
         let reason =
-            |round: u32, number: u32| pair_reason(round, 4, number, number as usize - 1, &first);
+            |round: u32, number: u32| pair_reason(round, 4, number, number as usize - 1, &first, 0);
         assert_eq!(reason(1, 3), "round 1, match 3: slots 5 and 6 of 16");
         let through = |one, other| format!("who came through {one} meets who came through {other}");
         assert_eq!(reason(2, 4), format!("quarter-final 4: {}", through("r1m7", "r1m8")));

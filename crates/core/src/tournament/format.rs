@@ -5,19 +5,25 @@
 //! name formats: the code that draws a format for people, and the simulator, which counts champions
 //! without this code.
 
+use super::arena::Arena;
 use super::bracket::Bracket;
+use super::double_elimination::DoubleElimination;
+use super::gauntlet::Gauntlet;
+use super::groups::Groups;
 use super::knockout::Knockout;
 use super::round::Round;
 use super::round_robin::RoundRobin;
+use super::stages::Stages;
+use super::swiss::Swiss;
 #[cfg(test)]
 use super::winner_stays::WinnerStays;
 use crate::fault::Faulted;
-use crate::ids::{MatchId, PlayerName};
+use crate::ids::{MatchId, Millis, PlayerName};
 use crate::policy::{MatchRules, Pairing};
-use crate::report::{Bye, PlayerSummary};
+use crate::report::{Bye, PlayerSummary, RoundStage, TieBreakValue};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 
 /// The decisions of one format. The tournament asks for them and records them as events.
@@ -63,6 +69,29 @@ pub trait TournamentFormat {
     /// The merit of each of the `records`, by which players are ranked.
     fn merits(&self, records: &[PlayerRecord], field: &Field<'_>) -> Vec<Merit>;
 
+    /// Changes the order in which players enter a next stage, which is the order of merit.
+    fn reorder_advancing(&self, _ranked: &mut [PlayerName], _field: &Field<'_>) {}
+
+    /// How many of this many players enter a next stage that does not say it.
+    fn advancing_count(&self, _players: usize) -> usize {
+        8
+    }
+
+    /// The numbers of a merit that people see in the standings, in order.
+    fn shown(&self, _merit: &[i64]) -> Vec<TieBreakValue> {
+        Vec::new()
+    }
+
+    /// Whether players can enter after the first round was paired.
+    fn allows_late_entry(&self) -> bool {
+        false
+    }
+
+    /// How long after the start rounds are paired; `None` if time does not end the tournament.
+    fn play_ms(&self) -> Option<Millis> {
+        None
+    }
+
     /// The players who leave the tournament because they lost in `round`, each with their place.
     fn eliminated<'a>(&self, _round: &'a Round, _field: &Field<'a>) -> Vec<(&'a PlayerName, u32)> {
         Vec::new()
@@ -95,6 +124,8 @@ pub struct MatchCount {
 pub enum NextRound {
     /// The next round has these matches and byes.
     Round(Vec<DrawnMatch>, Vec<Bye>),
+    /// The next round has these matches and byes, and belongs to this stage.
+    StageRound(RoundStage, Vec<DrawnMatch>, Vec<Bye>),
     /// All rounds are over, and these players won.
     Winners(Vec<PlayerName>),
 }
@@ -125,12 +156,18 @@ pub struct PlayerRecord {
 
 /// A tournament as a format sees it.
 pub struct Field<'a> {
-    /// All players of the plan, in order of sign-up.
+    /// All players, in order of sign-up.
     pub players: &'a [PlayerName],
     /// The order in which players are put into slots and games.
     pub pairing: Pairing,
-    /// The rounds so far.
+    /// The rounds so far; in a stage only those of the stage.
     pub rounds: &'a [Round],
+    /// How many rounds earlier stages had.
+    pub rounds_before: u32,
+    /// The ratings that the organiser gave.
+    pub ratings: &'a BTreeMap<PlayerName, i64>,
+    /// Whether the time for new rounds is over.
+    pub is_time_up: bool,
     /// The winners, once the rounds are over.
     pub winners: &'a [PlayerName],
     /// Faults outside matches.
@@ -146,7 +183,7 @@ impl Field<'_> {
 
     /// The number of the next round.
     pub fn next_number(&self) -> u32 {
-        self.rounds.len() as u32 + 1
+        self.rounds_before + self.rounds.len() as u32 + 1
     }
 
     /// The place behind everybody who is still in.
@@ -163,6 +200,16 @@ impl Field<'_> {
         let leaders = in_play().filter(|(_, merit)| Some(*merit) == best);
         leaders.map(|(record, _)| record.summary.player.clone()).collect()
     }
+}
+
+/// The players who are still in by their merit, best first.
+pub(super) fn by_merit(format: &dyn TournamentFormat, field: &Field<'_>) -> Vec<PlayerName> {
+    let records = field.records();
+    let mut ranked: Vec<(Merit, &PlayerRecord)> =
+        format.merits(&records, field).into_iter().zip(&records).collect();
+    ranked.retain(|(_, record)| !record.is_out);
+    ranked.sort_by(|(one, _), (other, _)| other.cmp(one));
+    ranked.into_iter().map(|(_, record)| record.summary.player.clone()).collect()
 }
 
 /// Parts of [`TournamentFormat`] for formats in which the loser of a match leaves.
@@ -240,6 +287,12 @@ formats! {
     "bracket" => Bracket,
     "knockout" => Knockout,
     "round-robin" => RoundRobin,
+    "swiss" => Swiss,
+    "double-elimination" => DoubleElimination,
+    "groups" => Groups,
+    "gauntlet" => Gauntlet,
+    "arena" => Arena,
+    "stages" => Stages,
     // A format for tests: it shows that a format needs only one file and one line.
     #[cfg(test)] "winner-stays" => WinnerStays,
 }

@@ -74,7 +74,7 @@ impl TournamentFormat for Knockout {
     fn next_round(&self, order: &[PlayerName], field: &Field<'_>) -> NextRound {
         let active: Vec<PlayerName> =
             order.iter().filter(|player| !field.is_out(player)).cloned().collect();
-        next(&active, field.rounds, self.min as usize, self.max as usize)
+        next(&active, field.rounds, field.next_number(), self.min as usize, self.max as usize)
     }
 
     /// Ranks a player who is out, and has not won, behind all others.
@@ -122,7 +122,7 @@ fn groups(players: usize, min: usize, max: usize) -> Option<Vec<usize>> {
     Some(sizes)
 }
 
-fn next(active: &[PlayerName], rounds: &[Round], min: usize, max: usize) -> NextRound {
+fn next(active: &[PlayerName], rounds: &[Round], round: u32, min: usize, max: usize) -> NextRound {
     let advancing: Vec<PlayerName> = match rounds.last() {
         None => active.to_vec(),
         Some(last) => {
@@ -141,7 +141,6 @@ fn next(active: &[PlayerName], rounds: &[Round], min: usize, max: usize) -> Next
     let Some(sizes) = groups(advancing.len(), min, max) else {
         return NextRound::Winners(advancing);
     };
-    let round = rounds.len() as u32 + 1;
     let count = sizes.len();
     let mut from = 0;
     let pairings = sizes.iter().enumerate().map(|(at, size)| {
@@ -217,7 +216,7 @@ mod tests {
         let players = |count: usize| -> Vec<PlayerName> {
             (1..=count).map(|number| PlayerName::new(&number.to_string()).unwrap()).collect()
         };
-        let shown = |count: usize| match next(&players(count), &[], 2, 4) {
+        let shown = |count: usize| match next(&players(count), &[], 1, 2, 4) {
             NextRound::Round(pairings, byes) => {
                 assert!(byes.is_empty());
                 let shown = pairings.iter().map(|one| {
@@ -227,6 +226,7 @@ mod tests {
                 shown.collect::<Vec<_>>()
             }
             NextRound::Winners(winners) => vec![format!("{} win", winners.len())],
+            NextRound::StageRound(..) => unreachable!("a knock-out has no stages"),
         };
         assert_eq!(
             shown(7),

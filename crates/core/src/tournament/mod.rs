@@ -8,16 +8,24 @@
 //! The tournament handles greetings, pairings, byes and farewells. The match handles everything
 //! that happens between its players, and the format decides who meets whom (`format.rs`).
 
+mod arena;
 mod bracket;
 mod departures;
+mod double_elimination;
 mod format;
+mod format_text;
+mod gauntlet;
+mod groups;
 mod interrupt;
 mod knockout;
 mod operator;
 mod results;
 mod round;
 mod round_robin;
+mod scores;
+mod stages;
 mod step;
+mod swiss;
 #[cfg(test)]
 mod winner_stays;
 
@@ -30,20 +38,27 @@ use crate::line::Line;
 use crate::match_::ApplyError;
 use crate::plan::{MatchPlan, TournamentPlan};
 use crate::policy::Greeting;
-use crate::report::{Bye, MatchResult};
+use crate::report::{Bye, MatchResult, RoundStage};
 use crate::ruling::{Interruption, Override, Ruling};
 use agon_games::{GameKind, Registry, Seed, SetupError};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub use arena::Arena;
 pub use bracket::Bracket;
+pub use double_elimination::DoubleElimination;
 pub use format::{
     DrawnMatch, Field, Format, MatchCount, Merit, NextRound, PlayerRecord, TournamentFormat,
 };
+pub use gauntlet::Gauntlet;
+pub use groups::Groups;
 pub use knockout::Knockout;
 pub use operator::TournamentOrder;
 pub use round::Round;
 pub use round_robin::RoundRobin;
+pub use scores::TieBreak;
+pub use stages::{Stage, Stages};
+pub use swiss::Swiss;
 
 /// An input to a tournament from outside.
 #[derive(Clone, PartialEq, Debug)]
@@ -73,6 +88,8 @@ pub enum TournamentCommand {
         /// The head of the match's stream, including its last event.
         head: Option<Head>,
     },
+    /// The time for new rounds is over.
+    EndPlayTime,
     /// Players are missing because the server was restarted, and they cannot reconnect by
     /// themselves.
     Interrupt(Interruption),
@@ -129,6 +146,9 @@ pub enum TournamentRejection {
     /// There is no ruling about the match in this pause.
     #[error("nothing was ruled about match {0} in this pause; what is in effect cannot be undone")]
     NotRuled(MatchId),
+    /// The format does not end by time, its rounds have not begun, or its time is over already.
+    #[error("no time for rounds is running")]
+    NoPlayTime,
     /// No player is missing whom the tournament still needs.
     #[error("nobody whom the tournament needs is missing")]
     NobodyMissing,
@@ -214,6 +234,8 @@ struct State {
     entrants: Vec<Entrant>,
     config: Raw,
     rounds: Vec<Round>,
+    /// Whether the time for new rounds is over.
+    is_time_up: bool,
     winners: Vec<PlayerName>,
     faults: Vec<Faulted>,
     paused: Option<Ruling>,
@@ -283,6 +305,7 @@ impl Tournament {
             entrants: plan.players.iter().map(entrant).collect(),
             config: plan.config.clone(),
             rounds: Vec::new(),
+            is_time_up: false,
             winners: Vec::new(),
             faults: Vec::new(),
             paused: None,
@@ -437,10 +460,21 @@ impl Tournament {
             players: &self.plan.players,
             pairing: self.plan.policy.pairing,
             rounds: &self.state.rounds,
+            rounds_before: 0,
+            ratings: &self.plan.policy.ratings,
+            is_time_up: self.state.is_time_up,
             winners: &self.state.winners,
             faults: &self.state.faults,
             out: out.map(|entrant| &entrant.player).collect(),
         }
+    }
+
+    /// How long rounds are paired after the start; `None` if time does not end the tournament, or
+    /// no longer.
+    pub fn play_ms(&self) -> Option<Millis> {
+        let may_pair = matches!(self.state.phase, Phase::Greeting(_) | Phase::Playing);
+        let is_running = may_pair && !self.state.is_time_up;
+        self.plan.policy.format.rules().play_ms().filter(|_| is_running)
     }
 
     fn round_complete(&self) -> bool {
@@ -468,7 +502,13 @@ fn check_plan(plan: &TournamentPlan, kind: &dyn GameKind) -> Result<(), PlanErro
             "{count} players: this format needs {fewest} to 100000"
         )));
     }
-    for size in format.game_sizes(count) {
+    let sizes = format.game_sizes(count);
+    if plan.policy.rules.sprt.is_some() && sizes != (2..=2) {
+        let why =
+            "a sequential test compares two players, and matches of this format may have more";
+        return Err(PlanError::Policy(why.into()));
+    }
+    for size in sizes {
         if !seats.contains(&size) {
             let (min, max) = (*seats.start(), *seats.end());
             return Err(SetupError::Seats { game: kind.name(), min, max, given: size }.into());
@@ -490,6 +530,7 @@ impl std::fmt::Debug for Tournament {
 pub(crate) fn paired(
     tournament: &Tournament,
     round: u32,
+    stage: Option<RoundStage>,
     pairings: Vec<DrawnMatch>,
     byes: Vec<Bye>,
 ) -> RoundPaired {
@@ -504,5 +545,5 @@ pub(crate) fn paired(
         config: tournament.state.config.clone(),
         rules: plan.policy.rules.clone(),
     });
-    RoundPaired { round, matches: matches.collect(), byes }
+    RoundPaired { round, stage, matches: matches.collect(), byes }
 }

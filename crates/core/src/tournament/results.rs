@@ -13,6 +13,7 @@ impl Tournament {
     pub fn results(&self) -> Results {
         let rounds = self.state.rounds.iter().zip(1..).map(|(round, number)| RoundResult {
             round: number,
+            stage: round.stage.clone(),
             byes: round.byes.clone(),
             matches: {
                 let reported = round.matches.iter().zip(&round.results).zip(&round.overrides);
@@ -54,6 +55,8 @@ impl Tournament {
             game: self.plan.game.clone(),
             format: self.plan.policy.format.name().into(),
             best_of: self.plan.policy.rules.best_of,
+            duplicate: self.plan.policy.rules.duplicate,
+            sprt: self.plan.policy.rules.sprt.clone(),
             status: match (&self.state.phase, &self.state.interrupted) {
                 (Phase::Ended, _) => "ended".into(),
                 (Phase::Aborted(reason), _) => format!("aborted: {reason}"),
@@ -103,7 +106,11 @@ impl Field<'_> {
     fn standings(&self, format: &dyn TournamentFormat) -> Vec<PlayerSummary> {
         let records = self.records();
         let merits = format.merits(&records, self);
-        rank(records.into_iter().map(|record| record.summary).zip(merits).collect())
+        let summaries = records.into_iter().zip(&merits).map(|(record, merit)| PlayerSummary {
+            tie_breaks: format.shown(merit),
+            ..record.summary
+        });
+        rank(summaries.zip(merits.iter().cloned()).collect())
     }
 
     fn blank(&self, player: &PlayerName) -> PlayerRecord {
@@ -152,6 +159,7 @@ fn blank(player: &PlayerName) -> PlayerSummary {
         points: 0,
         byes: 0,
         faults: Vec::new(),
+        tie_breaks: Vec::new(),
     }
 }
 

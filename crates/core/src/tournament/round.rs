@@ -4,12 +4,14 @@ use crate::event::{Event, MatchReported, RoundPaired};
 use crate::ids::{MatchId, PlayerName};
 use crate::match_::ApplyError;
 use crate::plan::MatchPlan;
-use crate::report::{Bye, MatchResult};
+use crate::report::{Bye, MatchResult, RoundStage};
 use crate::ruling::{Override, Ruling};
 
 /// A round and its results so far. All lists run parallel to `matches`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Round {
+    /// The stage it belongs to, in a tournament of several.
+    pub stage: Option<RoundStage>,
     /// Its matches.
     pub matches: Vec<MatchPlan>,
     /// The places without a match.
@@ -38,6 +40,7 @@ impl Round {
     pub(crate) fn new(paired: &RoundPaired) -> Round {
         let count = paired.matches.len();
         Round {
+            stage: paired.stage.clone(),
             matches: paired.matches.clone(),
             byes: paired.byes.clone(),
             results: vec![None; count],

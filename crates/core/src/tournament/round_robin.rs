@@ -1,25 +1,59 @@
-//! Round-robin: everybody meets everybody once, by the circle method.
+//! Round-robin: everybody meets everybody once, or several times, by the circle method.
 //!
 //! The first player stays, and the others move on by one place each round. With an odd number of
 //! players, one sits out each round. A player who is out loses their remaining matches without
-//! playing.
+//! playing. In every second cycle the players of a match exchange seats.
 
+use super::scores::{self, TieBreak};
 use super::{DrawnMatch, Field, MatchCount, Merit, NextRound, PlayerRecord, TournamentFormat};
 use crate::ids::{MatchId, PlayerName};
 use crate::policy::MatchRules;
-use crate::report::Bye;
+use crate::report::{Bye, TieBreakValue};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-/// Everybody meets everybody once.
+/// Everybody meets everybody.
 // Unknown options are ignored here, because earlier versions accepted them.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct RoundRobin {}
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RoundRobin {
+    /// How often everybody meets everybody.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub cycles: u32,
+    /// What decides between players with equal scores, in order. If there are none, games won and
+    /// then points in games decide.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tie_breaks: Vec<TieBreak>,
+}
+
+pub(super) fn once() -> u32 {
+    1
+}
+
+pub(super) fn is_once(cycles: &u32) -> bool {
+    *cycles == 1
+}
+
+/// The most cycles.
+const CYCLES_MAX: u32 = 1_000;
+
+/// Checks a number of cycles.
+pub(super) fn check_cycles(cycles: u32) -> Result<(), String> {
+    match (1..=CYCLES_MAX).contains(&cycles) {
+        true => Ok(()),
+        false => Err(format!("everybody meets 1 to {CYCLES_MAX} times, not {cycles}")),
+    }
+}
+
+impl Default for RoundRobin {
+    fn default() -> RoundRobin {
+        RoundRobin { cycles: 1, tie_breaks: Vec::new() }
+    }
+}
 
 impl TournamentFormat for RoundRobin {
     fn for_seats(_: RangeInclusive<usize>) -> RoundRobin {
-        RoundRobin {}
+        RoundRobin::default()
     }
 
     fn about(&self) -> &'static str {
@@ -27,7 +61,8 @@ impl TournamentFormat for RoundRobin {
     }
 
     fn check(&self, _: &MatchRules) -> Result<(), String> {
-        Ok(())
+        check_cycles(self.cycles)?;
+        scores::check(&self.tie_breaks)
     }
 
     fn players_min(&self) -> usize {
@@ -35,12 +70,18 @@ impl TournamentFormat for RoundRobin {
     }
 
     fn next_round(&self, order: &[PlayerName], field: &Field<'_>) -> NextRound {
-        let round = next(order, |player| field.is_out(player), field.rounds.len());
+        let (played, number) = (field.rounds.len(), field.next_number());
+        let round = next(order, |player| field.is_out(player), played, self.cycles, number);
+        let round = round.map(|(matches, byes)| NextRound::Round(matches, byes));
         round.unwrap_or_else(|| NextRound::Winners(field.leaders(self)))
     }
 
-    /// Two points for a match won and one for a draw, then games won, then points in games.
-    fn merits(&self, records: &[PlayerRecord], _: &Field<'_>) -> Vec<Merit> {
+    /// Two points for a match won and one for a draw. Then the tie-breaks decide, or games won and
+    /// points in games.
+    fn merits(&self, records: &[PlayerRecord], field: &Field<'_>) -> Vec<Merit> {
+        if !self.tie_breaks.is_empty() {
+            return scores::merits(records, field, &self.tie_breaks);
+        }
         let merit = |PlayerRecord { summary, .. }: &PlayerRecord| {
             let points = summary.matches_won * 2 + summary.matches_drawn;
             vec![points.into(), summary.games_won.into(), summary.points]
@@ -48,8 +89,16 @@ impl TournamentFormat for RoundRobin {
         records.iter().map(merit).collect()
     }
 
+    fn shown(&self, merit: &[i64]) -> Vec<TieBreakValue> {
+        match self.tie_breaks.is_empty() {
+            true => Vec::new(),
+            false => scores::shown(merit, &self.tie_breaks),
+        }
+    }
+
     fn matches_total(&self, players: usize, _: &[usize]) -> MatchCount {
-        MatchCount { matches: players * players.saturating_sub(1) / 2, is_exact: true }
+        let once = players * players.saturating_sub(1) / 2;
+        MatchCount { matches: once * self.cycles as usize, is_exact: true }
     }
 }
 
@@ -71,22 +120,34 @@ fn pairs(players: usize, round: usize) -> Vec<(usize, Option<usize>)> {
 }
 
 /// The number of rounds.
-fn rounds(players: usize) -> usize {
+pub(super) fn rounds(players: usize) -> usize {
     if players < 2 { 0 } else { players + players % 2 - 1 }
 }
 
-fn next(
+/// The matches and byes of a round; `None` after the last round. `number` is the number of the
+/// round in the tournament, and `played` how many rounds were played of these cycles.
+pub(super) fn next(
     players: &[PlayerName],
     is_out: impl Fn(&PlayerName) -> bool,
     played: usize,
-) -> Option<NextRound> {
+    cycles: u32,
+    number: u32,
+) -> Option<(Vec<DrawnMatch>, Vec<Bye>)> {
     let total = rounds(players.len());
-    if played >= total {
+    if played >= total * cycles as usize {
         return None;
     }
-    let round = played as u32 + 1;
+    let (cycle, round) = (played / total, played % total);
+    let reason = match cycles {
+        1 => format!("everybody meets everybody: round {} of {total}", round + 1),
+        _ => format!(
+            "everybody meets everybody: cycle {} of {cycles}, round {} of {total}",
+            cycle + 1,
+            round + 1
+        ),
+    };
     let (mut pairings, mut byes) = (Vec::new(), Vec::new());
-    for (one, other) in pairs(players.len(), played) {
+    for (one, other) in pairs(players.len(), round) {
         let one = &players[one];
         let Some(other) = other.map(|other| &players[other]) else {
             let reason = format!("{} players: one sits out each round", players.len());
@@ -94,11 +155,14 @@ fn next(
             continue;
         };
         match (is_out(one), is_out(other)) {
-            (false, false) => pairings.push(DrawnMatch {
-                id: MatchId::of(round, pairings.len() as u32 + 1),
-                players: vec![one.clone(), other.clone()],
-                reason: format!("everybody meets everybody: round {round} of {total}"),
-            }),
+            (false, false) => {
+                let mut players = vec![one.clone(), other.clone()];
+                if cycle % 2 == 1 {
+                    players.reverse();
+                }
+                let id = MatchId::of(number, pairings.len() as u32 + 1);
+                pairings.push(DrawnMatch { id, players, reason: reason.clone() });
+            }
             (true, true) => {}
             (out, _) => {
                 let (winner, loser) = if out { (other, one) } else { (one, other) };
@@ -108,7 +172,7 @@ fn next(
             }
         }
     }
-    Some(NextRound::Round(pairings, byes))
+    Some((pairings, byes))
 }
 
 #[cfg(test)]
@@ -154,9 +218,9 @@ mod tests {
         let players: Vec<PlayerName> =
             ["a", "b", "c", "d", "e"].iter().map(|name| PlayerName::new(name).unwrap()).collect();
         let shown = |out: &str, played: usize| {
-            let Some(NextRound::Round(pairings, byes)) =
-                next(&players, |player| out.contains(player.as_str()), played)
-            else {
+            let is_out = |player: &PlayerName| out.contains(player.as_str());
+            let number = played as u32 + 1;
+            let Some((pairings, byes)) = next(&players, is_out, played, 1, number) else {
                 return Vec::new();
             };
             let pairings = pairings.into_iter().map(|one| {

@@ -2,8 +2,8 @@
 
 use super::{NextRound, Phase, Round, Tournament, TournamentCommand, TournamentRejection, paired};
 use crate::event::{
-    ConfigChosen, Event, FarewellConfirmed, LuckRenewed, MatchReported, PlayerDropped,
-    PlayerGreeted, RoundsEnded, TournamentAborted,
+    ConfigChosen, Event, FarewellConfirmed, LuckRenewed, MatchReported, PlayTimeEnded,
+    PlayerDropped, PlayerGreeted, RoundsEnded, TournamentAborted,
 };
 use crate::fault::{Fault, FaultKind, Faulted};
 use crate::ids::{PlayerName, Raw, RequestId};
@@ -52,6 +52,12 @@ impl Tournament {
                     return Err(TournamentRejection::Stranger(player.clone()));
                 }
                 self.emit(&mut events, MatchReported { id, result, head });
+            }
+            TournamentCommand::EndPlayTime => {
+                if self.play_ms().is_none() {
+                    return Err(TournamentRejection::NoPlayTime);
+                }
+                self.emit(&mut events, PlayTimeEnded {});
             }
             TournamentCommand::Interrupt(interruption) => {
                 self.interrupt(&mut events, interruption)?;
@@ -199,20 +205,20 @@ impl Tournament {
         events: &mut Vec<Event>,
     ) -> Result<(), TournamentRejection> {
         loop {
-            match self.next()? {
-                NextRound::Round(pairings, byes) => {
-                    let playable = !pairings.is_empty();
-                    let round = self.state.rounds.len() as u32 + 1;
-                    let event = paired(self, round, pairings, byes);
-                    self.emit(events, event);
-                    if playable {
-                        return Ok(());
-                    }
-                }
+            let (stage, pairings, byes) = match self.next()? {
+                NextRound::Round(pairings, byes) => (None, pairings, byes),
+                NextRound::StageRound(stage, pairings, byes) => (Some(stage), pairings, byes),
                 NextRound::Winners(winners) => {
                     self.emit(events, RoundsEnded { winners });
                     return self.advance(events);
                 }
+            };
+            let playable = !pairings.is_empty();
+            let round = self.state.rounds.len() as u32 + 1;
+            let event = paired(self, round, stage, pairings, byes);
+            self.emit(events, event);
+            if playable {
+                return Ok(());
             }
         }
     }
@@ -222,16 +228,23 @@ impl Tournament {
         Ok(self.plan.policy.format.rules().next_round(&order, &self.field()))
     }
 
-    /// The players in the order for pairings: sign-up order, or shuffled (label `pairing`). Players
-    /// who were out before the first round do not take a slot.
+    /// The players in the order for pairings: sign-up order, by rating, or shuffled (label
+    /// `pairing`). Players who were out before the first round do not take a slot.
     fn seed_order(&self) -> Result<Vec<PlayerName>, TournamentRejection> {
         let greeted = self.state.faults.iter().filter(|faulted| self.before_rounds(faulted));
         let absent: HashSet<&PlayerName> = greeted.map(|faulted| &faulted.player).collect();
         let mut players: Vec<PlayerName> =
             self.plan.players.iter().filter(|player| !absent.contains(player)).cloned().collect();
-        if self.plan.policy.pairing == Pairing::Random {
-            let secret = self.secret.as_ref().ok_or(TournamentRejection::NoSecret)?;
-            Luck::new(&secret.pairing_seed(&self.plan.id), "pairing").shuffle(0, &mut players);
+        match self.plan.policy.pairing {
+            Pairing::Order | Pairing::Seeded => {}
+            Pairing::Rating => {
+                let rating = |player: &PlayerName| self.plan.policy.ratings.get(player);
+                players.sort_by_key(|player| std::cmp::Reverse(rating(player)));
+            }
+            Pairing::Random => {
+                let secret = self.secret.as_ref().ok_or(TournamentRejection::NoSecret)?;
+                Luck::new(&secret.pairing_seed(&self.plan.id), "pairing").shuffle(0, &mut players);
+            }
         }
         Ok(players)
     }
@@ -290,6 +303,7 @@ impl Tournament {
                 let at = self.entrant_at(&confirmed.player)?;
                 self.close_request(at);
             }
+            Event::PlayTimeEnded(_) => self.state.is_time_up = true,
             // Secrets come from outside, so they are not part of the state.
             Event::LuckRenewed(_) => {}
             Event::TournamentEnded(ended) => {

@@ -102,6 +102,7 @@ fn the_first_difference_is_named_by_its_path() {
 
 #[test]
 fn long_values_are_cut() {
+    let ended = |result| -> Event { MatchEnded { result, head: None, secret: None }.into() };
     let with = |length: usize| {
         let mut result = MatchResult {
             winners: Vec::new(),
@@ -113,11 +114,7 @@ fn long_values_are_cut() {
             out: Vec::new(),
         };
         result.winners = vec![name(&"x".repeat(length)), name("y"), name(&"z".repeat(40))];
-        difference(
-            &MatchEnded { result: result.clone(), head: None }.into(),
-            &MatchEnded { result: MatchResult { winners: Vec::new(), ..result }, head: None }
-                .into(),
-        )
+        difference(&ended(result.clone()), &ended(MatchResult { winners: Vec::new(), ..result }))
     };
     // Three names in a list: quotes, commas and brackets add 10 characters.
     let fits = format!("[\"{}\",\"y\",\"{}\"]", "x".repeat(39), "z".repeat(40));

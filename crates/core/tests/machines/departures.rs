@@ -88,7 +88,7 @@ fn who_is_dropped_leaves_when_its_match_is_over() {
 #[test]
 fn who_is_thrown_out_of_a_round_robin_leaves_before_its_end() {
     let mut plan = of_preset("yahtzee-class", "", numbered(5));
-    plan.policy.format = RoundRobin {}.into();
+    plan.policy.format = RoundRobin::default().into();
     let mut league = make(plan);
     let away = league.rounds()[0].byes[0].player.clone().expect("one of five waits");
     let fault = Fault::new(FaultKind::Withdrew, "withdrew", "left");
@@ -99,7 +99,7 @@ fn who_is_thrown_out_of_a_round_robin_leaves_before_its_end() {
 #[test]
 fn nobody_leaves_a_round_robin_before_its_end() {
     let mut plan = of_preset("yahtzee-class", "", numbered(3));
-    plan.policy.format = RoundRobin {}.into();
+    plan.policy.format = RoundRobin::default().into();
     let mut league = make(plan);
     let first = league.open_matches().next().expect("a match").clone();
     report(&mut league, first.id.as_str(), &[first.players[0].as_str()]);

@@ -22,7 +22,7 @@ impl Cup {
     /// Two semi-finals, of which `p1` won the first.
     fn semi_finals() -> Cup {
         let mut plan = of_preset("yahtzee-class", "", numbered(4));
-        plan.policy.format = Bracket { slots: None }.into();
+        plan.policy.format = Bracket::default().into();
         plan.policy.pairing = Pairing::Order;
         let kind = Registry::standard().kind("yahtzee").unwrap().clone();
         let secret = Secret::from_seed_number(2);

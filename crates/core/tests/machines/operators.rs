@@ -265,7 +265,7 @@ fn a_match_is_called_off_and_reopened() {
 /// Two matches of a bracket, of which the first was won by `p1`.
 fn semi_finals() -> Tournament {
     let mut plan = of_preset("yahtzee-class", "", numbered(4));
-    plan.policy.format = Bracket { slots: None }.into();
+    plan.policy.format = Bracket::default().into();
     plan.policy.pairing = Pairing::Order;
     let kind = Registry::standard().kind("yahtzee").unwrap().clone();
     let (mut cup, _) = Tournament::create(plan, kind, Secret::from_seed_number(2)).unwrap();
@@ -349,7 +349,7 @@ fn a_result_is_overridden_in_a_pause_and_decides_who_advances() {
 #[test]
 fn in_a_round_robin_a_match_may_be_overridden_to_be_shared() {
     let mut plan = of_preset("yahtzee-class", "", numbered(2));
-    plan.policy.format = RoundRobin {}.into();
+    plan.policy.format = RoundRobin::default().into();
     let kind = Registry::standard().kind("yahtzee").unwrap().clone();
     let (mut league, _) = Tournament::create(plan, kind, Secret::from_seed_number(2)).unwrap();
     decide(&mut league, TournamentOrder::Pause).unwrap();

@@ -27,13 +27,13 @@ fn every_format_has_a_number_of_players_it_can_do_with() {
         make(plan).map(|_| ()).map_err(|error| error.to_string())
     };
     let few = |count, fewest| Err(format!("{count} players: this format needs {fewest} to 100000"));
-    let any: Format = Bracket { slots: None }.into();
+    let any: Format = Bracket::default().into();
     assert_eq!((with(&any, 0), with(&any, 1), with(&any, 2)), (few(0, 1), Ok(()), Ok(())));
-    let four: Format = Bracket { slots: Some(4) }.into();
+    let four: Format = Bracket { slots: Some(4), third_place: false }.into();
     assert_eq!((with(&four, 3), with(&four, 4)), (Ok(()), Ok(())));
     let full = "5 players do not fit into 4 slots; give more slots or leave the number open";
     assert_eq!(with(&four, 5), Err(full.into()));
-    let league: Format = RoundRobin {}.into();
+    let league: Format = RoundRobin::default().into();
     assert_eq!((with(&league, 1), with(&league, 2)), (few(1, 2), Ok(())));
     let knockout: Format = Knockout { min: 3, max: 4 }.into();
     assert_eq!(
@@ -91,7 +91,7 @@ fn results_say_what_is_played() {
     };
     assert_eq!(of(results("yahtzee-class", None)), running("bracket", "yahtzee", 1));
     assert_eq!(of(results("fish", None)), running("knockout", "fish", 1));
-    let league = results("yahtzee-class", Some(RoundRobin {}.into()));
+    let league = results("yahtzee-class", Some(RoundRobin::default().into()));
     assert_eq!(league.preset.as_deref(), Some("yahtzee-class"));
     assert_eq!(of(league), running("round-robin", "yahtzee", 3));
 }

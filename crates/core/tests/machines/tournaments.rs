@@ -62,7 +62,7 @@ fn open(tournament: &Tournament) -> Vec<String> {
 /// A table of no game: only pairings matter.
 fn bracket(players: usize, slots: Option<u32>, pairing: Pairing) -> TournamentPlan {
     let mut plan = of_preset("yahtzee-class", "", numbered(players));
-    plan.policy.format = Bracket { slots }.into();
+    plan.policy.format = Bracket { slots, third_place: false }.into();
     plan.policy.pairing = pairing;
     plan
 }
@@ -164,7 +164,7 @@ fn reports_are_taken_once_and_only_of_those_who_played() {
 #[test]
 fn a_blacklisted_player_is_out_of_a_round_robin_and_loses_the_rest_by_walkover() {
     let mut plan = of_preset("yahtzee-queue", "", numbered(4));
-    plan.policy.format = RoundRobin {}.into();
+    plan.policy.format = RoundRobin::default().into();
     plan.policy.pairing = Pairing::Order;
     let mut scripts: Vec<Script> = (0..4).map(|_| house("yahtzee", "greedy")).collect();
     scripts[3] = except(first_legal(), |call, before| {
@@ -192,7 +192,7 @@ fn a_blacklisted_player_is_out_of_a_round_robin_and_loses_the_rest_by_walkover()
 #[test]
 fn in_a_round_robin_a_win_is_worth_two_draws() {
     let mut plan = of_preset("yahtzee-class", "", numbered(4));
-    (plan.policy.format, plan.policy.farewell) = (RoundRobin {}.into(), Farewell::None);
+    (plan.policy.format, plan.policy.farewell) = (RoundRobin::default().into(), Farewell::None);
     let (mut league, _) = make(plan).expect("a plan");
     // The first wins two matches; the second wins one, against the first, and draws two.
     let winners = |players: &[PlayerName]| -> Vec<String> {

@@ -63,7 +63,7 @@ pub(crate) fn random_policy(dice: &mut Dice) -> (Policy, &'static str) {
     let mut policy = Preset::named("yahtzee-class").unwrap().policy;
     policy.rules.best_of = 3;
     if dice.one_in(2) {
-        policy.format = RoundRobin {}.into();
+        policy.format = RoundRobin::default().into();
         policy.rules.ties = Ties::Share;
     }
     (policy, "yahtzee")

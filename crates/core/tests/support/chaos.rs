@@ -41,14 +41,20 @@ impl Chaos {
             plan.policy.rules.best_of = self.best_of;
             plan.policy.rules.rotate_seats = self.seed.is_multiple_of(3);
         }
+        plan.policy.rules.duplicate = self.is_duplicate();
         if self.round_robin && self.players > 1 {
-            plan.policy.format = RoundRobin {}.into();
+            plan.policy.format = RoundRobin::default().into();
             plan.policy.pairing =
                 if self.seed.is_multiple_of(2) { Pairing::Order } else { Pairing::Random };
             plan.policy.rules.ties =
                 if self.seed.is_multiple_of(2) { Ties::Share } else { Ties::Replay };
         }
         plan
+    }
+
+    /// Whether its games are duplicated.
+    pub(crate) fn is_duplicate(&self) -> bool {
+        self.seed % 4 == 1
     }
 
     /// Plays it, with commands thrown in that must change nothing.

@@ -56,7 +56,7 @@ impl Query for ListAccounts {
 
     fn answer(self, engine: &mut Engine) -> AccountPage {
         let (accounts, next) =
-            self.0.of(engine.lobby.accounts(), PlayerName::as_str, ShownAccount::of);
+            self.0.of(engine.lobby.state().accounts(), PlayerName::as_str, ShownAccount::of);
         AccountPage { accounts, next }
     }
 }
@@ -68,8 +68,8 @@ impl Query for FindAccount {
     type Answer = Option<(ShownAccount, Option<Wire>)>;
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
-        let account = engine.lobby.account(&self.0)?;
-        Some((ShownAccount::of(&self.0, account), engine.wire_of(&self.0)))
+        let account = engine.lobby.state().account(&self.0)?;
+        Some((ShownAccount::of(&self.0, account), engine.services.present.wire_of(&self.0)))
     }
 }
 
@@ -80,7 +80,7 @@ impl Query for FindPassword {
     type Answer = Option<Option<PasswordHash>>;
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
-        engine.lobby.account(&self.0).map(|account| account.password.clone())
+        engine.lobby.state().account(&self.0).map(|account| account.password.clone())
     }
 }
 
@@ -91,8 +91,8 @@ impl Query for FindHolder {
     type Answer = Option<(PlayerName, Role)>;
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
-        let name = engine.lobby.holder(&self.0, engine.now_ms())?.clone();
-        let role = engine.lobby.account(&name)?.role;
+        let name = engine.lobby.state().holder(&self.0, engine.now_ms())?.clone();
+        let role = engine.lobby.state().account(&name)?.role;
         Some((name, role))
     }
 }
@@ -127,7 +127,7 @@ impl Query for Register {
         let Register { account, kind, role, password } = self;
         let (name, password) = (account.clone(), Some(password));
         engine.command(LobbyCommand::Register { account, kind, role, password })?;
-        let account = engine.lobby.account(&name);
+        let account = engine.lobby.state().account(&name);
         account.map(|account| ShownAccount::of(&name, account)).ok_or(LobbyRejection::Unknown(name))
     }
 }
@@ -171,7 +171,7 @@ impl Query for ListQueue {
     type Answer = Vec<PlayerName>;
 
     fn answer(self, engine: &mut Engine) -> Vec<PlayerName> {
-        engine.lobby.queue(&self.0).to_vec()
+        engine.lobby.state().queue(&self.0).to_vec()
     }
 }
 

@@ -67,10 +67,14 @@ struct TournamentCounts {
 
 impl ShownLobby {
     fn of(engine: &Engine) -> ShownLobby {
-        let lobby = &engine.lobby;
+        let lobby = engine.lobby.state();
         let here = |player: &PlayerName| {
             let kind = lobby.account(player)?.kind;
-            Some(PlayerHere { player: player.clone(), kind, wire: engine.wire_of(player) })
+            Some(PlayerHere {
+                player: player.clone(),
+                kind,
+                wire: engine.services.present.wire_of(player),
+            })
         };
         let length = |(queue, waiting): (&QueueName, &Queue)| QueueLength {
             queue: queue.clone(),
@@ -153,7 +157,7 @@ impl Query for ListInvitations {
     type Answer = Vec<ShownInvitation>;
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
-        let invited = engine.lobby.invited_to(&self.0);
+        let invited = engine.lobby.state().invited_to(&self.0);
         invited.map(|invitation| ShownInvitation::of(invitation, &self.0)).collect()
     }
 }

@@ -1,9 +1,9 @@
 //! Matches: the state of one, access to its log, and watching.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
+use super::super::cells::watch::{NoWatch, Shown, Topic, WatcherId};
 use super::super::journal::StreamKey;
 use super::super::show::{self, ComingMatch, ShownMatch};
-use super::super::watch::{NoWatch, Shown, Topic, WatcherId};
 use super::super::{Engine, MatchKey};
 use super::Query;
 use agon_core::lobby::Standing;
@@ -37,11 +37,11 @@ impl Query for FindMatch {
     }
 
     fn answer(self, engine: &mut Engine) -> FoundMatch {
-        if let Some(visible) = engine.visible_match(&self.0) {
+        if let Some(visible) = engine.in_cells(|cells, cx| cells.visible_match(cx, &self.0)) {
             return FoundMatch::Running(visible);
         }
         let MatchName { tournament, id } = &*self.0;
-        match (engine.lobby.tournament(tournament), engine.live_tournament(tournament)) {
+        match (engine.lobby.state().tournament(tournament), engine.cells.tournament(tournament)) {
             (None, _) => FoundMatch::NoTournament,
             (Some(Standing::Finished(_)), _) => FoundMatch::PerhapsOver,
             (_, None) => FoundMatch::Nothing,
@@ -72,7 +72,7 @@ impl Query for FindFinishedView {
     type Answer = Option<Json>;
 
     fn answer(self, engine: &mut Engine) -> Option<Json> {
-        let mut finished = engine.live_match(&self.key)?.finished();
+        let mut finished = engine.cells.live_match(&self.key)?.finished();
         let (_, game) = finished.find(|(result, _)| result.game == self.number)?;
         Some(game.view(Viewer::Public))
     }
@@ -86,9 +86,9 @@ impl Query for ArchiveVersion {
     type Answer = u64;
 
     fn answer(self, engine: &mut Engine) -> u64 {
-        match engine.lobby.tournament(&self.0) {
+        match engine.lobby.state().tournament(&self.0) {
             Some(Standing::Finished(_)) => 0,
-            _ => engine.counted.tournament_records,
+            _ => engine.cells.counts().tournament_records,
         }
     }
 }
@@ -109,8 +109,8 @@ impl Query for FindSecrets {
     type Answer = MatchSecrets;
 
     fn answer(self, engine: &mut Engine) -> MatchSecrets {
-        let secrets = engine.match_secrets(&self.0);
-        MatchSecrets { secrets, held_ms: engine.held_ms(&Topic::Match(self.0)) }
+        let secrets = engine.cells.match_secrets(&self.0);
+        MatchSecrets { secrets, held_ms: engine.cells.held_ms(&Topic::Match(self.0)) }
     }
 }
 
@@ -122,12 +122,12 @@ impl Query for ListFaultyMatches {
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
         let player = self.0;
-        let keys = engine.matches.keys_of(&player);
+        let keys = engine.cells.matches_of(&player);
         let faulty = keys.filter(|key| {
-            let faults = engine.live_match(key).map_or(&[][..], |live| live.faults());
+            let faults = engine.cells.live_match(key).map_or(&[][..], |live| live.faults());
             faults.iter().any(|faulted| faulted.player == player)
         });
-        faulty.map(|key| (engine.match_secrets(key), key.clone())).collect()
+        faulty.map(|key| (engine.cells.match_secrets(key), key.clone())).collect()
     }
 }
 
@@ -150,6 +150,6 @@ impl Query for StartWatching {
     }
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
-        engine.watch(self.watcher, self.topic, self.seen)
+        engine.in_cells(|cells, cx| cells.watch(cx, self.watcher, self.topic, self.seen))
     }
 }

@@ -20,9 +20,9 @@ impl Query for LookBeforeStart {
     }
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
-        let locations = engine.lobby.locations().map(|(_, kept)| kept.clone());
-        let tournaments = engine.lobby.tournaments().map(|(id, _)| id.clone());
-        (locations.collect(), tournaments.collect(), engine.settings.reconnect_ms)
+        let locations = engine.lobby.state().locations().map(|(_, kept)| kept.clone());
+        let tournaments = engine.lobby.state().tournaments().map(|(id, _)| id.clone());
+        (locations.collect(), tournaments.collect(), engine.services.settings.reconnect_ms)
     }
 }
 
@@ -105,7 +105,7 @@ impl Query for ListRequests {
     type Answer = Vec<Request>;
 
     fn answer(self, engine: &mut Engine) -> Vec<Request> {
-        engine.lobby.requests().cloned().collect()
+        engine.lobby.state().requests().cloned().collect()
     }
 }
 
@@ -120,7 +120,7 @@ impl Query for IsLive {
     }
 
     fn answer(self, engine: &mut Engine) -> bool {
-        engine.live_tournament(&self.0).is_some()
+        engine.cells.tournament(&self.0).is_some()
     }
 }
 
@@ -147,7 +147,7 @@ impl Query for AnnounceNumbered {
         let AnnounceNumbered { announcement, reply_to } = self;
         let series = &announcement.id;
         let mut ids = (1_u64..).map(|number| TournamentId::from(format!("{series}-{number}")));
-        let free = ids.find(|id| engine.lobby.tournament(id).is_none());
+        let free = ids.find(|id| engine.lobby.state().tournament(id).is_none());
         let id = free.expect("fewer tournaments than numbers");
         match engine.announce(Announcement { id: id.clone(), ..announcement }) {
             Ok(()) => {}

@@ -43,10 +43,13 @@ impl Query for CarryOut {
         let streams = match order {
             Order::Tournament(id, order) => {
                 check_match(engine, &id, &order)?;
-                engine.order(&id, order, ruling)?
+                engine.known_tournament(&id)?;
+                engine.in_cells(|cells, cx| cells.order(cx, &id, order, ruling))?
             }
             Order::Game(tournament, id, order) => {
-                vec![engine.order_game(&MatchKey::new(tournament, id), order, ruling)?]
+                engine.known_tournament(&tournament)?;
+                let key = MatchKey::new(tournament, id);
+                vec![engine.in_cells(|cells, cx| cells.order_game(cx, &key, order, ruling))?]
             }
             Order::Lobby(order) => {
                 if let LobbyOrder::Start(id) | LobbyOrder::CallOff(id) = &order {
@@ -91,7 +94,7 @@ fn check_match(
             return Ok(());
         }
     };
-    let live = engine.live_tournament(tournament);
+    let live = engine.cells.tournament(tournament);
     match live.is_none_or(|live| live.rounds().iter().any(|round| round.place(id).is_some())) {
         true => Ok(()),
         false => Err(NotObeyed::NoMatch(tournament.clone(), id.clone())),

@@ -48,10 +48,10 @@ impl Query for Count {
 
     fn answer(self, engine: &mut Engine) -> Counts {
         Counts {
-            tournaments_started: engine.counted.tournaments_started,
-            tournaments_ended: engine.counted.tournaments_ended,
-            matches_started: engine.counted.matches_started,
-            matches_ended: engine.counted.matches_ended,
+            tournaments_started: engine.cells.counts().tournaments_started,
+            tournaments_ended: engine.cells.counts().tournaments_ended,
+            matches_started: engine.cells.counts().matches_started,
+            matches_ended: engine.cells.counts().matches_ended,
             status: engine.status(),
             games: engine.game_counts(),
         }
@@ -71,7 +71,7 @@ impl Query for IssueOperatorToken {
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
         let is_operator = |(_, account): (_, &Account)| account.role == Role::Operator;
-        match self.only_first && engine.lobby.accounts().any(is_operator) {
+        match self.only_first && engine.lobby.state().accounts().any(is_operator) {
             true => Ok(None),
             false => engine.operator_token(self.account).map(Some),
         }
@@ -109,7 +109,7 @@ impl Query for AnnounceWhenPresent {
 
 /// Whether the players of a tournament are connected; `None` if it was announced already.
 fn is_ready(engine: &Engine, announcement: &Announcement) -> Option<bool> {
-    let lobby = &engine.lobby;
+    let lobby = engine.lobby.state();
     if lobby.tournament(&announcement.id).is_some() {
         return None;
     }

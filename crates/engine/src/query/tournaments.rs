@@ -50,7 +50,7 @@ impl TournamentEntry {
                 TournamentEntry::Inviting { id, game, players: invitation.coming().count() }
             }
             Standing::Running(plan) => {
-                let interrupted = engine.is_interrupted(&plan.id).then_some(true);
+                let interrupted = engine.cells.is_interrupted(&plan.id).then_some(true);
                 let (game, players) = (plan.game.clone(), plan.players.len());
                 TournamentEntry::Running { id, game, players, interrupted }
             }
@@ -80,7 +80,7 @@ impl Query for ListTournaments {
     type Answer = TournamentPage;
 
     fn answer(self, engine: &mut Engine) -> TournamentPage {
-        let (lobby, by) = (&engine.lobby, self.by.as_ref());
+        let (lobby, by) = (engine.lobby.state(), self.by.as_ref());
         let all = lobby.tournaments().filter(|(id, _)| by.is_none() || lobby.asker(id) == by);
         let entry = |id, standing| TournamentEntry::of(engine, id, standing);
         let (tournaments, next) = self.window.of(all, TournamentId::as_str, entry);
@@ -112,7 +112,7 @@ impl Query for FindTournament {
 
     fn answer(self, engine: &mut Engine) -> FoundTournament {
         let id = self.0;
-        FoundTournament::NotStarted(match engine.lobby.tournament(&id) {
+        FoundTournament::NotStarted(match engine.lobby.state().tournament(&id) {
             None => return FoundTournament::Nothing,
             Some(Standing::Finished(_)) => return FoundTournament::Over,
             Some(Standing::Open(sign_up)) => {
@@ -141,7 +141,7 @@ impl Query for FindTournament {
                     replies: replies.collect(),
                 }
             }
-            Some(Standing::Running(plan)) => match engine.shown_tournament(&id) {
+            Some(Standing::Running(plan)) => match engine.cells.shown_tournament(&id) {
                 Some(shown) => return FoundTournament::Running(shown),
                 // Its secret is in flight.
                 None => ShownTournament::Running {
@@ -171,7 +171,7 @@ impl Query for FindStanding {
     }
 
     fn answer(self, engine: &mut Engine) -> Option<Standing> {
-        engine.lobby.tournament(&self.0).cloned()
+        engine.lobby.state().tournament(&self.0).cloned()
     }
 }
 
@@ -182,7 +182,7 @@ impl Query for FindPastResults {
     type Answer = Result<Option<Results>, EngineError>;
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
-        engine.past_results(&self.0)
+        engine.services.past_results(&self.0)
     }
 }
 
@@ -197,12 +197,12 @@ impl Query for ListStarted {
     type Answer = (u64, Option<Vec<TournamentId>>);
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
-        let records = engine.counted.tournament_records;
+        let records = engine.cells.counts().tournament_records;
         let has_started =
             |standing: &Standing| matches!(standing, Standing::Running(_) | Standing::Finished(_));
         // Without new records the engine need not walk through all past tournaments.
         let started = (self.seen != Some(records)).then(|| {
-            let all = engine.lobby.tournaments();
+            let all = engine.lobby.state().tournaments();
             all.filter(|(_, standing)| has_started(standing)).map(|(id, _)| id.clone()).collect()
         });
         (records, started)
@@ -243,12 +243,12 @@ impl Query for AnnounceWanted {
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
         let AnnounceWanted { wanted, by } = self;
-        let role = engine.lobby.account(&by).map(|account| account.role);
-        let may_invite = wanted.invites() && engine.settings.players_may_invite;
+        let role = engine.lobby.state().account(&by).map(|account| account.role);
+        let may_invite = wanted.invites() && engine.services.settings.players_may_invite;
         if role != Some(Role::Operator) && !may_invite {
             return Err(NotAnnounced::NotOperator(by));
         }
-        let announcement = wanted.announcement(&engine.games, by);
+        let announcement = wanted.announcement(&engine.services.games, by);
         let announcement = announcement.map_err(NotAnnounced::Malformed)?;
         let id = announcement.id.clone();
         engine.announce(announcement)?;
@@ -280,7 +280,7 @@ impl Query for SignUp {
     fn answer(self, engine: &mut Engine) -> Self::Answer {
         let SignUp { tournament, player, age } = self;
         engine.known_tournament(&tournament)?;
-        let tournament = engine.lobby.latest_of(tournament);
+        let tournament = engine.lobby.state().latest_of(tournament);
         let id = tournament.clone();
         engine.command(LobbyCommand::SignUp { tournament, player, age })?;
         Ok(id)

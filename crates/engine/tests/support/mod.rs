@@ -265,7 +265,7 @@ impl Bench {
     }
 }
 
-/// An effect in a few words; `None` for counts of late timers.
+/// An effect in a few words; `None` for late timers and for the progress of matches.
 fn in_words(effect: &Effect, effects: &Effects) -> Option<String> {
     Some(match effect {
         Effect::Send { conn, line } => format!("send {conn} {}", message(effects.line(line))),
@@ -287,7 +287,9 @@ fn in_words(effect: &Effect, effects: &Effects) -> Option<String> {
         Effect::Show { watcher, shown } => format!("show {} {:?}", watcher.0, shown.about),
         Effect::EndWatch { watcher } => format!("end watch {}", watcher.0),
         Effect::Reply { query, .. } => format!("reply {}", query.0),
-        Effect::Note(Note::TimerLate(_)) => return None,
+        Effect::Note(Note::TimerLate(_) | Note::MatchStarted { .. } | Note::GameEnded { .. }) => {
+            return None;
+        }
         Effect::Note(Note::Login { outcome, .. }) => format!("note login {}", outcome.word()),
         Effect::Note(Note::Fault { faulted, .. }) => {
             format!("note fault {} {}", faulted.player, faulted.fault.kind)

@@ -32,10 +32,9 @@ impl HousePool {
 fn think(houses: &Houses, questions: &Mutex<Receiver<HouseQuestion>>, engine: &Handle) {
     loop {
         let next = questions.lock().unwrap_or_else(|broken| broken.into_inner()).recv();
-        let Ok(HouseQuestion { key, player, request, seat, game }) = next else { return };
-        let name = player.house().unwrap_or_default();
+        let Ok(HouseQuestion { key, player, name, request, seat, game }) = next else { return };
         // The announcement checked that these house players exist.
-        let Ok(mut house) = houses.make(game.name(), name) else { continue };
+        let Ok(mut house) = houses.make(game.name(), &name) else { continue };
         let answer = house.answer(player.as_str(), request.as_str(), seat, &*game);
         let answer = answer.get().to_owned();
         engine.send(Input::House { key, player, request, answer });

@@ -335,7 +335,7 @@ impl Driver {
                     self.full.push(conn);
                 }
             }
-            Effect::Ask { conn, ask, line, follows } => {
+            Effect::Ask { conn, ask, line, follows, .. } => {
                 let Some(outbox) = self.outboxes.get(&conn) else { return };
                 let written = outbox.send(self.effects.line(&line), Some(&ask));
                 if outbox.is_shared() {

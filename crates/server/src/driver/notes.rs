@@ -51,9 +51,10 @@ pub(super) fn report(meters: &Meters, note: &Note) {
         Note::Blacklisted { conn, account, why } => {
             tracing::info!(conn, account = account.as_str(), why, "a player is on the blacklist");
         }
-        Note::MatchEnded(key) => {
+        Note::MatchEnded { key, .. } => {
             tracing::debug!(tournament = %key.tournament, r#match = %key.id, "a match is over");
         }
+        Note::MatchStarted { .. } | Note::GameEnded { .. } => {}
         Note::TournamentStarted { tournament, players } => {
             tracing::info!(%tournament, players, "a tournament runs");
         }

@@ -6,9 +6,8 @@ use super::problem::Problem;
 use crate::driver::Archive;
 use crate::engine::show::ShownTournament;
 use crate::engine::{MatchKey, StreamKey};
-use agon_core::{Event, Head, Line, Match, Secrets, Tournament, TournamentId};
+use agon_core::{Head, Line, Match, Secrets, Tournament, TournamentId};
 use axum::response::Response;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Reads from the log, away from the engine and from the tasks.
@@ -63,11 +62,7 @@ pub(super) fn match_head(key: &MatchKey, lines: &[String]) -> Head {
 
 /// The secrets that a log reveals.
 pub(super) fn revealed(lines: &[Line]) -> Secrets {
-    let secrets = lines.iter().filter_map(|line| match &line.event {
-        Event::GameEnded(ended) => Some((ended.result.game, ended.secret.clone())),
-        _ => None,
-    });
-    Secrets::Revealed(secrets.collect::<BTreeMap<_, _>>())
+    Secrets::of_log(lines, None)
 }
 
 pub(super) fn parsed(texts: &[String]) -> Option<Vec<Line>> {

@@ -1,5 +1,5 @@
-//! The final report of a tournament: the winners, the standings, and the players who cheated or
-//! failed.
+//! The final report of a tournament: the winners, the standings, the players who cheated or failed,
+//! and how sure the result is.
 
 use super::problem::Problem;
 use super::tournaments::unknown;
@@ -7,10 +7,31 @@ use super::{Answer, Web, archive};
 use crate::engine::Report;
 use crate::engine::query::{FindTournament, FoundTournament};
 use crate::engine::show::ShownTournament;
-use agon_core::TournamentId;
+use agon_core::{Comparison, TournamentId};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::IntoResponse;
+
+/// How strong the players of a tournament are, and how sure its podium is. 409 before the end.
+pub(super) async fn comparison(State(web): State<Web>, Path(id): Path<String>) -> Answer {
+    let id = TournamentId::from(id);
+    match web.ask(FindTournament(id.clone())).await? {
+        FoundTournament::Nothing => return Err(unknown(&id)),
+        FoundTournament::Over => {}
+        _ => {
+            let detail = format!("the players of {id} are compared when it is over");
+            return Err(Problem::conflict(detail));
+        }
+    }
+    let read = archive::read(&web, move |archive| {
+        // A tournament without a stream was not played, so nobody can be compared.
+        if archive::tournament_lines(archive, &id)?.is_empty() {
+            return Some(Comparison { players: Vec::new(), pairs: Vec::new(), podium: None });
+        }
+        Some(Comparison::of(&archive::tournament(archive, &id)?.results()))
+    });
+    Ok(Json(read.await?).into_response())
+}
 
 pub(super) async fn one(State(web): State<Web>, Path(id): Path<String>) -> Answer {
     let id = TournamentId::from(id);

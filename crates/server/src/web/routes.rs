@@ -12,7 +12,7 @@ use crate::engine::Report;
 use crate::engine::Wanted;
 use crate::engine::query::{AccountPage, ShownAccount, ShownLobby, TournamentPage};
 use crate::engine::show::{ShownMatch, ShownTournament};
-use agon_core::PlayerStatistics;
+use agon_core::{Comparison, PlayerStatistics};
 use serde_json::Value;
 
 /// Every route there is.
@@ -138,6 +138,13 @@ fn of_tournaments() -> Vec<Route> {
             "The final report of a tournament that is over.",
         )
         .gives::<Report>(200)
+        .fails(&[404, 409]),
+        Route::get(
+            "/api/v1/tournaments/{id}/comparison",
+            reports::comparison,
+            "How strong the players of a tournament that is over are, with 95 % intervals.",
+        )
+        .gives::<Comparison>(200)
         .fails(&[404, 409]),
         Route::get(
             "/api/v1/tournaments/{id}/log",

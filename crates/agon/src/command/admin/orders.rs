@@ -8,8 +8,10 @@ use crate::args::{
 use crate::command::login;
 use crate::exit::Misuse;
 use agon_client::http::escaped;
+use agon_core::{Format, Preset};
+use agon_games::Registry;
 use anyhow::Result;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// A request to the server.
 pub(super) enum Order {
@@ -89,23 +91,52 @@ fn create(args: &CreateArgs) -> Result<Order> {
     if let Some(config) = &args.game_config {
         body["config"] = read("--game-config", config)?;
     }
-    let mut policy = args.policy.as_deref().map(|text| read("--policy", text)).transpose()?;
-    if let Some(best_of) = args.best_of {
-        let policy = policy.get_or_insert_with(|| json!({}));
-        if !policy.is_object() {
-            return Err(Misuse(
-                "--policy must be a JSON object such as \
-                {\"match\":{…}}"
-                    .into(),
-            )
-            .into());
-        }
-        policy["match"]["best_of"] = json!(best_of);
-    }
-    if let Some(policy) = policy {
+    if let Some(policy) = policy(args)? {
         body["policy"] = policy;
     }
     Ok(post("/api/v1/tournaments".into(), body, format!("{} is created.", args.id)))
+}
+
+/// The changes to the policy of the preset, if there are any.
+fn policy(args: &CreateArgs) -> Result<Option<Value>> {
+    let given = args.policy.as_deref().map(|text| read("--policy", text)).transpose()?;
+    if given.as_ref().is_some_and(|given| !given.is_object()) {
+        let why = "--policy must be a JSON object such as {\"match\":{…}}";
+        return Err(Misuse(why.into()).into());
+    }
+    let mut policy = given.unwrap_or_else(|| json!({}));
+    if let Some(text) = &args.format {
+        let (format, rules) = adapted_format(args, text)?;
+        policy["format"] = format;
+        for (name, value) in rules {
+            let field = &mut policy["match"][name.as_str()];
+            if field.is_null() {
+                *field = value;
+            }
+        }
+    }
+    if let Some(best_of) = args.best_of {
+        policy["match"]["best_of"] = json!(best_of);
+    }
+    Ok(policy.as_object().is_some_and(|fields| !fields.is_empty()).then_some(policy))
+}
+
+/// A format as people write it, and the rules of matches that it needs to be different.
+fn adapted_format(args: &CreateArgs, text: &str) -> Result<(Value, Map<String, Value>)> {
+    let preset = args.preset.as_deref().map(Preset::named).transpose();
+    let preset = preset.map_err(|unknown| Misuse(unknown.to_string()))?;
+    let game = args.game.as_deref().or(preset.as_ref().map(|preset| preset.game));
+    let kind = game.and_then(|game| Registry::standard().kind(game).cloned());
+    let seats = kind.map_or(2..=2, |kind| kind.seats());
+    let format = Format::read(text, &seats).map_err(Misuse)?;
+    let Some(preset) = preset else { return Ok((json!(format), Map::new())) };
+    let mut rules = preset.policy.rules.clone();
+    format.rules().adapt(&mut rules);
+    let (before, after) = (json!(preset.policy.rules), json!(rules));
+    let changed = after.as_object().into_iter().flatten();
+    let changed = changed.filter(|(name, value)| before[name.as_str()] != **value);
+    let changed = changed.map(|(name, value)| (name.clone(), value.clone())).collect();
+    Ok((json!(format), changed))
 }
 
 fn selection(pick: &Pick, wait_ms: u64) -> Result<Value> {

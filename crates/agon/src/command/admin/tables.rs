@@ -49,8 +49,10 @@ pub(super) fn account(found: &Value) -> String {
     let mut out = rows(&list, &["account", "kind", "role", "wire", "blacklisted"], &[]);
     for (game, counts) in found["statistics"]["by_game"].as_object().into_iter().flatten() {
         let [won, lost] = ["won", "lost"].map(|word| text(&counts["matches"][word]));
-        let rating = counts["rating"]["value"].as_f64().unwrap_or_default();
-        let _ = writeln!(out, "{game}: matches {won}–{lost}, rating {rating:.0}");
+        let [low, value, high] = ["low", "value", "high"]
+            .map(|word| counts["rating"][word].as_f64().unwrap_or_default());
+        let reach = (high - low) / 2.0;
+        let _ = writeln!(out, "{game}: matches {won}–{lost}, rating {value:.0} ± {reach:.0}");
     }
     out
 }

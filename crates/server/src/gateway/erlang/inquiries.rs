@@ -239,7 +239,7 @@ async fn announce(
     policy.rules.time.answer_ms = hub.settings.answer_ms.unwrap_or(policy.rules.time.answer_ms);
     policy.rules.time.wait_ms = hub.settings.wait_ms.unwrap_or(policy.rules.time.wait_ms);
     if wanted.slots.is_some() {
-        policy.format = Bracket { slots: wanted.slots }.into();
+        policy.format = Bracket { slots: wanted.slots, ..Bracket::default() }.into();
     }
     policy.check().map_err(|_| NotHeld::Refused)?;
     let reply_to = requester.map(Requester::write);

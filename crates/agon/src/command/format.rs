@@ -1,0 +1,262 @@
+//! `agon format simulate`: how often each format finds the best player.
+
+use crate::args::{FormatArgs, FormatCommand, SimulateArgs};
+use crate::exit::{Exit, Misuse};
+use crate::show;
+use agon_analysis::simulate::{Candidate, Estimate, Question, Simulated, recommended, simulate};
+use agon_core::Format;
+use agon_games::Registry;
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+pub(crate) fn format(args: &FormatArgs) -> Result<Exit> {
+    match &args.command {
+        FormatCommand::Simulate(args) => simulation(args),
+    }
+}
+
+fn simulation(args: &SimulateArgs) -> Result<Exit> {
+    let strengths = match &args.ratings {
+        Some(path) => read_ratings(path)?,
+        None => args.strengths.clone(),
+    };
+    check(args, &strengths)?;
+    let question = Question {
+        strengths,
+        game: args.game.clone(),
+        draws: args.draws,
+        runs: args.runs,
+        seed: args.seed,
+        game_seconds: args.game_seconds,
+        concurrency: args.concurrency,
+    };
+    let candidates = candidates(args)?;
+    let total = candidates.len() as u32 * args.runs;
+    let progress = Progress::new(total, args.quiet || args.json);
+    let (mut simulated, mut left_out) = (Vec::new(), Vec::new());
+    for (at, candidate) in candidates.iter().enumerate() {
+        let before = at as u32 * args.runs;
+        match simulate(&question, candidate, &|done| progress.draw(before + done)) {
+            Ok(one) => simulated.push(one),
+            Err(why) => left_out.push((candidate, why)),
+        }
+    }
+    progress.clear();
+    if simulated.is_empty() {
+        let why = left_out.first().map_or_else(String::new, |(_, why)| why.clone());
+        return Err(Misuse(format!("no format can be played: {why}")).into());
+    }
+    let best = recommended(&simulated, args.want / 100.0);
+    let text = match args.json {
+        true => {
+            let left_out: Vec<Value> = left_out.iter().map(|(one, why)| {
+                json!({"format": one.format.name(), "best_of": one.best_of, "why": why})
+            }).collect();
+            let answer = json!({
+                "players": question.strengths.len(), "wanted": args.want / 100.0,
+                "simulated": simulated, "recommended": best, "left_out": left_out,
+            });
+            format!("{answer}\n")
+        }
+        false => as_text(&simulated, best, &left_out, args.want),
+    };
+    super::print(&text)?;
+    Ok(Exit::Success)
+}
+
+fn check(args: &SimulateArgs, strengths: &[f64]) -> Result<()> {
+    let misuse = |why: String| Err(Misuse(why).into());
+    if let Some(odd) = strengths.iter().find(|elo| !(-10_000.0..=10_000.0).contains(*elo)) {
+        return misuse(format!("a strength is a number from -10000 to 10000, not {odd}"));
+    }
+    if !(0.0..=1.0).contains(&args.draws) {
+        return misuse(format!("--draws is a chance from 0 to 1, not {}", args.draws));
+    }
+    if !(2..=1_000_000).contains(&args.runs) {
+        return misuse(format!("--runs is 2 to 1000000, not {}", args.runs));
+    }
+    if !(0.0..=100.0).contains(&args.want) {
+        return misuse(format!("--want is 0 to 100 percent, not {}", args.want));
+    }
+    if !(0.0..=1e6).contains(&args.game_seconds) || !(1..=10_000).contains(&args.concurrency) {
+        return misuse("--game-seconds is 0 to 1000000, and --concurrency 1 to 10000".into());
+    }
+    Ok(())
+}
+
+/// The formats to simulate, each with every length of a match.
+fn candidates(args: &SimulateArgs) -> Result<Vec<Candidate>> {
+    let games = Registry::standard();
+    let kind = games.kind(&args.game).ok_or_else(|| {
+        let known = games.names().join(", ");
+        Misuse(format!("there is no game {:?}; there are: {known}", args.game))
+    })?;
+    let seats = kind.seats();
+    let formats = match args.format.is_empty() {
+        true => Format::all(&seats),
+        false => {
+            let read = |text: &String| match text.starts_with('{') {
+                true => serde_json::from_str(text)
+                    .map_err(|error| Misuse(format!("invalid format {text}: {error}"))),
+                false => Format::named(text, &seats).ok_or_else(|| {
+                    let known: Vec<&str> = Format::all(&seats).iter().map(Format::name).collect();
+                    let known = known.join(", ");
+                    Misuse(format!("there is no format {text:?}; there are: {known}"))
+                }),
+            };
+            args.format.iter().map(read).collect::<Result<_, Misuse>>()?
+        }
+    };
+    let each = formats.into_iter().flat_map(|format| {
+        args.best_of
+            .iter()
+            .map(move |best_of| Candidate { format: format.clone(), best_of: *best_of })
+    });
+    Ok(each.collect())
+}
+
+/// Reads a rating list: CSV, or the answer of a ladder as JSON.
+fn read_ratings(path: &Path) -> Result<Vec<f64>> {
+    let unread = |error| Misuse(format!("failed to read {}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(unread)?;
+    let ratings = match serde_json::from_str::<Value>(&text) {
+        Ok(ladder) => {
+            let players = ladder["players"].as_array().cloned().unwrap_or_default();
+            players.iter().map(|one| one["rating"]["value"].as_f64()).collect::<Option<Vec<f64>>>()
+        }
+        Err(_) => ratings_of_csv(&text),
+    };
+    ratings.filter(|all| !all.is_empty()).ok_or_else(|| {
+        let file = path.display();
+        let why = "a rating list is CSV with the columns player and rating, or a ladder as JSON";
+        Misuse(format!("invalid rating list {file}: {why}")).into()
+    })
+}
+
+/// The column `rating` of a CSV file.
+fn ratings_of_csv(text: &str) -> Option<Vec<f64>> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let head: Vec<&str> =
+        lines.next()?.split(',').map(|cell| cell.trim().trim_matches('"')).collect();
+    let column = head.iter().position(|name| *name == "rating")?;
+    let cell = |line: &str| line.split(',').nth(column)?.trim().parse::<f64>().ok();
+    lines.map(cell).collect()
+}
+
+fn as_text(
+    simulated: &[Simulated],
+    best: Option<&Simulated>,
+    left_out: &[(&Candidate, String)],
+    want: f64,
+) -> String {
+    let percent = |share: &Estimate| {
+        format!("{:.1} ({:.1}–{:.1})", share.value * 100.0, share.low * 100.0, share.high * 100.0)
+    };
+    let head =
+        ["format", "best of", "best wins, %", "top 3 right, %", "games", "rounds", "time", ""];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for one in simulated {
+        rows.push(vec![
+            one.format.clone(),
+            one.best_of.to_string(),
+            percent(&one.best_wins),
+            percent(&one.top_three),
+            format!("{:.1}", one.games.value),
+            format!("{:.1}", one.rounds),
+            clock(one.seconds.value),
+            if best == Some(one) { "◀".into() } else { String::new() },
+        ]);
+    }
+    let colour = show::colour(std::io::stdout().is_terminal());
+    let mut text = show::table(&rows, &[1, 2, 3, 4, 5, 6], colour);
+    for (candidate, why) in left_out {
+        let name = candidate.format.name();
+        text.push_str(&format!("Left out: {name}, best of {}: {why}\n", candidate.best_of));
+    }
+    text.push_str(&match best {
+        Some(one) => format!(
+            "\nThe cheapest format in which the best player wins {want} % of the time: {}, best of \
+             {} ({:.1} games).\n",
+            one.format, one.best_of, one.games.value
+        ),
+        None => format!(
+            "\nIn none of these does the best player win {want} % of the time. Try longer matches \
+             (--best-of), or more rounds.\n"
+        ),
+    });
+    text
+}
+
+/// Seconds as hours, minutes and seconds.
+fn clock(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    match seconds / 3600 {
+        0 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    }
+}
+
+/// Progress on a terminal, once it takes longer than two seconds.
+struct Progress {
+    shown: bool,
+    total: u32,
+    started: Instant,
+    most: AtomicU32,
+    drawn: Mutex<Option<Instant>>,
+}
+
+impl Progress {
+    fn new(total: u32, quiet: bool) -> Progress {
+        let shown = !quiet && std::io::stderr().is_terminal();
+        let (started, most) = (Instant::now(), AtomicU32::new(0));
+        Progress { shown, total, started, most, drawn: Mutex::new(None) }
+    }
+
+    fn draw(&self, done: u32) {
+        let done = self.most.fetch_max(done, Ordering::Relaxed).max(done);
+        let elapsed = self.started.elapsed();
+        if !self.shown || elapsed < Duration::from_secs(2) {
+            return;
+        }
+        let Ok(mut drawn) = self.drawn.try_lock() else { return };
+        if drawn.is_some_and(|at| at.elapsed() < Duration::from_millis(100)) {
+            return;
+        }
+        *drawn = Some(Instant::now());
+        let left = elapsed.as_secs_f64() * f64::from(self.total - done) / f64::from(done.max(1));
+        let share = 100 * u64::from(done) / u64::from(self.total.max(1));
+        let mut stderr = std::io::stderr().lock();
+        let text =
+            format!("{done} of {} tournaments · {share} % · ETA {}", self.total, clock(left));
+        let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
+    }
+
+    fn clear(&self) {
+        if self.drawn.lock().is_ok_and(|drawn| drawn.is_some()) {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rating_lists_are_csv_with_a_column_for_ratings() {
+        let text = "player,rating,low\nann,1612.5,1500\nbob, 1400 ,1300\n\n";
+        assert_eq!(ratings_of_csv(text), Some(vec![1612.5, 1400.0]));
+        assert_eq!(ratings_of_csv("player,points\nann,3\n"), None);
+        assert_eq!(ratings_of_csv("player,rating\nann,many\n"), None);
+    }
+
+    #[test]
+    fn times_are_written_like_a_clock() {
+        assert_eq!([0.4, 61.0, 3_725.0].map(clock), ["0:00", "1:01", "1:02:05"]);
+    }
+}

@@ -1,0 +1,90 @@
+//! Formats as people write them: `swiss`, `swiss:rounds=7,max=4`, `groups:size=4 -> bracket`,
+//! `swiss -> top 8`.
+//!
+//! A format is its name, and after a colon its options, as in policies. Several formats with `->`
+//! between them are stages. `top N` before a format says how many players enter its stage; without a
+//! format it is a bracket.
+
+use super::{Format, Stage, Stages};
+use serde_json::{Map, Value};
+use std::ops::RangeInclusive;
+
+impl Format {
+    /// Reads a format for games with this many seats; the error says what is wrong.
+    pub fn read(text: &str, seats: &RangeInclusive<usize>) -> Result<Format, String> {
+        let text = text.replace('→', "->");
+        let parts: Vec<&str> = text.split("->").map(str::trim).collect();
+        if let [only] = parts[..] {
+            return one(only, seats);
+        }
+        let stages = parts.into_iter().map(|part| stage(part, seats)).collect::<Result<_, _>>()?;
+        Ok(Stages { stages }.into())
+    }
+
+    /// The names of the options of this format, from its schema.
+    pub fn options(&self) -> Vec<String> {
+        let schema = schemars::schema_for!(Format);
+        let kinds = schema.get("oneOf").and_then(Value::as_array).cloned().unwrap_or_default();
+        let own = kinds.iter().find(|kind| kind["properties"]["kind"]["const"] == self.name());
+        let reference = own.and_then(|own| own["$ref"].as_str());
+        let name = reference.and_then(|path| path.rsplit('/').next());
+        let defined = name.and_then(|name| schema.get("$defs")?.get(name));
+        let fields = |schema: Option<&Value>| -> Vec<String> {
+            let fields = schema.and_then(|schema| schema["properties"].as_object());
+            fields.into_iter().flat_map(|fields| fields.keys().cloned()).collect()
+        };
+        let mut names = fields(own);
+        names.extend(fields(defined));
+        names.retain(|name| name != "kind");
+        names.sort();
+        names
+    }
+}
+
+fn stage(text: &str, seats: &RangeInclusive<usize>) -> Result<Stage, String> {
+    let Some(rest) = text.strip_prefix("top ").map(str::trim_start) else {
+        return Ok(Stage { format: one(text, seats)?, players: None });
+    };
+    let (count, format) = rest.split_once(' ').unwrap_or((rest, "bracket"));
+    let players = count
+        .parse()
+        .map_err(|_| format!("{text:?}: `top` needs a number of players, such as \"top 8\""))?;
+    Ok(Stage { format: one(format.trim(), seats)?, players: Some(players) })
+}
+
+fn one(text: &str, seats: &RangeInclusive<usize>) -> Result<Format, String> {
+    let (name, options) = text.split_once(':').unwrap_or((text, ""));
+    let usual = Format::named(name.trim(), seats).ok_or_else(|| {
+        let known: Vec<&str> = Format::all(seats).iter().map(Format::name).collect();
+        format!("there is no format {:?}; there are: {}", name.trim(), known.join(", "))
+    })?;
+    if options.trim().is_empty() {
+        return Ok(usual);
+    }
+    let mut fields: Map<String, Value> = match serde_json::to_value(&usual) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    for option in options.split(',') {
+        let (key, value) = option
+            .split_once('=')
+            .ok_or_else(|| format!("{option:?} is no option; write KEY=VALUE, such as rounds=7"))?;
+        // The formats that ignore unknown options in old logs do not do so here.
+        let key = key.trim().replace('-', "_");
+        let known = usual.options();
+        if !known.contains(&key) {
+            return Err(format!("{name} has no option {key}; there are: {}", known.join(", ")));
+        }
+        fields.insert(key, read_value(value.trim()));
+    }
+    serde_json::from_value(Value::Object(fields)).map_err(|error| format!("{text:?}: {error}"))
+}
+
+/// A list of words is written with `+`: `tie_breaks=buchholz+points`.
+fn read_value(text: &str) -> Value {
+    let word = |text: &str| serde_json::from_str(text).unwrap_or(Value::String(text.into()));
+    match text.contains('+') {
+        true => Value::Array(text.split('+').map(word).collect()),
+        false => word(text),
+    }
+}

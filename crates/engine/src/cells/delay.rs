@@ -1,0 +1,237 @@
+//! Delayed views, so that spectators cannot help players.
+//!
+//! A tournament's policy or the operator's setting may delay the view of its matches. The engine
+//! then keeps how each match stood a while ago, for all readers and all new spectators. A finished
+//! match can help nobody: the engine shows it at once.
+#![expect(missing_docs, reason = "fields say what they hold by their names")]
+
+use super::Cells;
+use super::watch::{About, Shown, Topic};
+use crate::MatchKey;
+use crate::journal::StreamKey;
+use crate::services::Context;
+use crate::show::{self, ShownMatch};
+use agon_core::{Millis, TournamentId};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// How many pieces a delay is divided into. Changes within one piece are shown as one.
+const PIECES: Millis = 64;
+
+/// How many messages may wait; the oldest are dropped first.
+const LINE_MAX: usize = 2 * PIECES as usize;
+
+/// Messages that wait until they may be shown.
+pub struct DelayLine {
+    delay_ms: Millis,
+    /// The messages. Each is the latest of the changes of its piece, with the time of the first.
+    waiting: VecDeque<(Millis, Shown)>,
+}
+
+impl DelayLine {
+    pub fn new(delay_ms: Millis) -> DelayLine {
+        DelayLine { delay_ms, waiting: VecDeque::new() }
+    }
+
+    fn delay_of(&self, shown: &Shown) -> Millis {
+        self.delay_ms.max(shown.held_ms)
+    }
+
+    pub fn push(&mut self, mut shown: Shown) {
+        let is_change = |shown: &Shown| matches!(shown.about, About::Change | About::Lagged);
+        let piece_ms = (self.delay_of(&shown) / PIECES).max(1);
+        if let Some((since, latest)) = self.waiting.back_mut()
+            && shown.at.saturating_sub(*since) < piece_ms
+            && is_change(latest)
+            && is_change(&shown)
+        {
+            shown.skipped += latest.skipped + 1;
+            *latest = shown;
+            return;
+        }
+        self.waiting.push_back((shown.at, shown));
+        if self.waiting.len() > LINE_MAX
+            && let Some((_, dropped)) = self.waiting.pop_front()
+            && let Some((_, next)) = self.waiting.front_mut()
+        {
+            next.skipped += dropped.skipped + 1;
+            if next.about == About::Change {
+                next.about = About::Lagged;
+            }
+        }
+    }
+
+    /// When the next one may be shown.
+    pub fn next_due(&self) -> Option<Millis> {
+        let (_, next) = self.waiting.front()?;
+        Some(next.at.saturating_add(self.delay_of(next)))
+    }
+
+    /// The next one, if it may be shown.
+    pub fn pop_due(&mut self, now: Millis) -> Option<Shown> {
+        self.next_due().filter(|due| *due <= now)?;
+        self.waiting.pop_front().map(|(_, shown)| shown)
+    }
+}
+
+/// A match whose view is delayed.
+pub(super) struct HeldBack {
+    held_ms: Millis,
+    /// The latest state that may be shown.
+    visible: Shown,
+    line: DelayLine,
+}
+
+impl HeldBack {
+    fn look(&mut self, now: Millis) -> &Shown {
+        while let Some(shown) = self.line.pop_due(now) {
+            self.visible = shown;
+        }
+        &self.visible
+    }
+}
+
+impl Cells {
+    /// By how much the view of a tournament's matches is delayed.
+    pub(super) fn observer_delay_ms(&self, cx: &Context<'_>, tournament: &TournamentId) -> Millis {
+        let live = self.tournament(tournament);
+        let own = live.map_or(0, |live| live.plan().policy.observer_delay_ms);
+        own.max(cx.settings.observer_delay_ms)
+    }
+
+    /// Begins to delay the view of a match, if its tournament asks for that. A game that was
+    /// resumed from the log is not shown yet, because its earlier state is not known.
+    pub(super) fn begin_to_hold_back(&mut self, cx: &mut Context<'_>, key: &MatchKey) {
+        let held_ms = self.observer_delay_ms(cx, &key.tournament);
+        let Some(live) = self.live_match(key).filter(|_| held_ms > 0) else { return };
+        let (first, at) = (ShownMatch::of(live, cx.present.wires(live)), cx.now_ms());
+        let now = Shown::new(About::Change, show::text(&first), at);
+        let visible = Shown::new(About::Snapshot, show::text(&first.without_game()), at);
+        let mut line = DelayLine::new(held_ms);
+        if now.mark != visible.mark {
+            line.push(now);
+        }
+        self.held_back.insert(key.clone(), HeldBack { held_ms, visible, line });
+    }
+
+    /// Queues the present state of a delayed match. Called when all its records are durable.
+    pub(super) fn keep_for_later(&mut self, cx: &mut Context<'_>, stream: &StreamKey) {
+        if self.held_back.is_empty() {
+            return;
+        }
+        let StreamKey::Match(key) = stream else { return };
+        let Some(live) = self.live_match(key).filter(|_| self.held_back.contains_key(key)) else {
+            return;
+        };
+        let stands = ShownMatch::of(live, cx.present.wires(live));
+        let shown = Shown::new(About::Change, show::text(&stands), cx.now_ms());
+        let now = cx.now_ms();
+        if let Some(held) = self.held_back.get_mut(key) {
+            held.look(now);
+            let latest = held.line.waiting.back().map_or(&held.visible, |(_, latest)| latest);
+            // A change without a visible difference is not queued.
+            if latest.mark != shown.mark {
+                held.line.push(shown);
+            }
+        }
+    }
+
+    /// The state of a running match that may be shown.
+    pub(crate) fn visible_match(
+        &mut self,
+        cx: &mut Context<'_>,
+        key: &MatchKey,
+    ) -> Option<Arc<str>> {
+        let now = cx.now_ms();
+        if let Some(held) = self.held_back.get_mut(key) {
+            return Some(Arc::clone(&held.look(now).data));
+        }
+        let live = self.live_match(key)?;
+        Some(show::text(&ShownMatch::of(live, cx.present.wires(live))))
+    }
+
+    /// The messages for a new spectator of a delayed match, each with its due time; `None` if it is
+    /// not delayed.
+    pub(super) fn held_back(
+        &mut self,
+        cx: &mut Context<'_>,
+        topic: &Topic,
+    ) -> Option<impl Iterator<Item = Shown> + use<>> {
+        let Topic::Match(key) = topic else { return None };
+        let now = cx.now_ms();
+        let held = self.held_back.get_mut(key)?;
+        let mut first = Shown { about: About::Snapshot, ..held.look(now).clone() };
+        // The visible state holds until the next queued change is due.
+        first.at = first.at.max(now.saturating_sub(held.held_ms));
+        let later: Vec<Shown> = held.line.waiting.iter().map(|(_, shown)| shown.clone()).collect();
+        let held_ms = held.held_ms;
+        let all = std::iter::once(first).chain(later.into_iter().map(move |mut shown| {
+            shown.held_ms = held_ms;
+            shown
+        }));
+        Some(all)
+    }
+
+    /// By how much the view of a topic is delayed.
+    pub(crate) fn held_ms(&self, topic: &Topic) -> Millis {
+        match topic {
+            Topic::Match(key) => self.held_back.get(key).map_or(0, |held| held.held_ms),
+            Topic::Tournament(_) => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(at: Millis) -> Shown {
+        Shown::new(About::Change, at.to_string().into(), at)
+    }
+
+    #[test]
+    fn delayed_messages_are_shown_when_due_and_all_are_counted() {
+        let mut line = DelayLine::new(6_400);
+        let (mut shown, mut pushed) = (Vec::new(), 0);
+        for now in 0..20_000 {
+            if now % 7 == 0 {
+                line.push(change(now));
+                pushed += 1;
+            }
+            while let Some(next) = line.pop_due(now) {
+                assert!(next.at + 6_400 <= now, "{} at {now}", next.at);
+                assert!(now - next.at <= 6_400 + 100, "held for too long");
+                shown.push(next);
+            }
+            assert!(line.waiting.len() <= 66, "{}", line.waiting.len());
+        }
+        while let Some(next) = line.pop_due(Millis::MAX) {
+            shown.push(next);
+        }
+        assert!(shown.is_sorted_by_key(|next| next.at));
+        let skipped: u64 = shown.iter().map(|next| next.skipped).sum();
+        assert_eq!(shown.len() as u64 + skipped, pushed);
+    }
+
+    #[test]
+    fn slow_reader_is_told_how_many_messages_were_dropped() {
+        let mut line = DelayLine::new(64);
+        (0..1_000).for_each(|at| line.push(change(at)));
+        assert_eq!(line.waiting.len(), LINE_MAX);
+        let next = line.pop_due(1_000).unwrap();
+        assert_eq!((next.about, next.at, next.skipped), (About::Lagged, 872, 872));
+        let next = line.pop_due(1_000).unwrap();
+        assert_eq!((next.about, next.skipped), (About::Change, 0));
+    }
+
+    #[test]
+    fn end_is_delayed_and_never_merged() {
+        let mut line = DelayLine::new(1_000);
+        line.push(change(5));
+        line.push(Shown { about: About::End, ..change(5) });
+        assert_eq!(line.next_due(), Some(1_005));
+        assert!(line.pop_due(1_004).is_none());
+        let abouts = [(); 2].map(|()| line.pop_due(1_005).map(|shown| shown.about));
+        assert_eq!(abouts, [Some(About::Change), Some(About::End)]);
+    }
+}

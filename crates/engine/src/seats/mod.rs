@@ -1,0 +1,55 @@
+//! The seat side: connections, logins, and the messages of players.
+//!
+//! ```text
+//!   gateways ──▶ sessions ──Arrive, Leave, Answer, Delivered──▶ cells
+//!                    ▲                                            │
+//!                    └────── Ask, Send, Call (effects) ◀──────────┘
+//! ```
+//!
+//! A session belongs to one connection. Handlers here find out who speaks, and hand the message to
+//! the lobby or to the cells. What these learn about a player's seat is in [`PresentPlayers`].
+
+mod answers;
+mod attach;
+mod cut_off;
+mod local;
+mod login;
+mod peers;
+mod present;
+mod sessions;
+
+use crate::ConnId;
+use crate::seat::Seat;
+use agon_core::PlayerName;
+pub(crate) use peers::is_of_series;
+pub(crate) use present::PresentPlayers;
+use sessions::Sessions;
+use std::collections::BTreeSet;
+
+/// Connections, and what is on its way for them.
+#[derive(Default)]
+pub(crate) struct Seats {
+    sessions: Sessions,
+    /// Programs of other systems whose sign-up is in flight.
+    arriving: BTreeSet<PlayerName>,
+    /// The connections that are notified of sign-ups.
+    subscribers: BTreeSet<ConnId>,
+}
+
+impl Seats {
+    /// Forgets a connection; returns its seat and its account.
+    fn forget(&mut self, conn: ConnId) -> Option<(Seat, Option<PlayerName>)> {
+        self.subscribers.remove(&conn);
+        self.sessions.close(conn)
+    }
+
+    /// All connections, sorted.
+    pub(crate) fn conns(&self) -> Vec<ConnId> {
+        self.sessions.conns()
+    }
+
+    /// How many connections are open.
+    pub(crate) fn len(&self) -> usize {
+        self.sessions.len()
+    }
+}

@@ -1,0 +1,248 @@
+//! Which players can be reached now, and how.
+//!
+//! The seat side writes this table when a player arrives or leaves. Cells and the lobby only read
+//! it. They know players by name and by what their seat can do, and no session.
+
+use crate::ConnId;
+use crate::seat::{Form, Seat, Wire, Wires};
+use agon_core::{Match, Millis, Nonce, PlayerName};
+use agon_games::Json;
+use agon_wire::native::Hello;
+use agon_wire::request::Shows;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How a player is reached.
+#[derive(Debug)]
+enum Reach {
+    Connection(ConnId, Wire),
+    /// A house player with this name, which the driver runs.
+    House(Arc<str>),
+}
+
+/// The seat of a player who can be reached.
+#[derive(Debug)]
+pub(crate) struct PlayerSeat {
+    to: Reach,
+    form: Form,
+    timeout_is_crash: bool,
+    is_local: bool,
+    /// Whether the player is shown every change of their matches.
+    listens: bool,
+    nonce: Option<Nonce>,
+    proposal: Option<Json>,
+    /// Whether the player let a request time out and has sent nothing since.
+    is_silent: bool,
+}
+
+impl PlayerSeat {
+    /// The seat of a player behind a connection.
+    pub(crate) fn of_connection(
+        conn: ConnId,
+        seat: Seat,
+        listens: bool,
+        hello: Option<&Hello>,
+    ) -> PlayerSeat {
+        // Players may ask for the history in every request.
+        let form = match seat.form {
+            Form::Lines(Shows::Score) if hello.is_some_and(|hello| hello.history) => {
+                Form::Lines(Shows::History)
+            }
+            form => form,
+        };
+        PlayerSeat {
+            to: Reach::Connection(conn, seat.wire),
+            form,
+            timeout_is_crash: seat.timeout_is_crash,
+            is_local: seat.is_local,
+            listens,
+            nonce: hello.and_then(|hello| hello.nonce.clone()),
+            proposal: hello.and_then(|hello| hello.proposal.clone()),
+            is_silent: false,
+        }
+    }
+
+    /// The seat of a house player.
+    fn of_house(name: &str) -> PlayerSeat {
+        PlayerSeat {
+            to: Reach::House(name.into()),
+            form: Form::State,
+            timeout_is_crash: false,
+            is_local: false,
+            listens: false,
+            nonce: None,
+            proposal: None,
+            is_silent: false,
+        }
+    }
+
+    /// The connection; a house player has none.
+    pub(crate) fn conn(&self) -> Option<ConnId> {
+        match self.to {
+            Reach::Connection(conn, _) => Some(conn),
+            Reach::House(_) => None,
+        }
+    }
+
+    /// The name of the house player that has this seat, if one has it.
+    pub(crate) fn house(&self) -> Option<&Arc<str>> {
+        match &self.to {
+            Reach::Connection(..) => None,
+            Reach::House(name) => Some(name),
+        }
+    }
+
+    /// The form of messages to it.
+    pub(crate) fn form(&self) -> Form {
+        self.form
+    }
+
+    pub(crate) fn takes_calls(&self) -> bool {
+        self.form == Form::Calls
+    }
+
+    pub(crate) fn timeout_is_crash(&self) -> bool {
+        self.timeout_is_crash
+    }
+
+    /// Whether it is a program that the host runs for one tournament.
+    pub(crate) fn is_local(&self) -> bool {
+        self.is_local
+    }
+
+    pub(crate) fn listens(&self) -> bool {
+        self.listens
+    }
+
+    /// What the player adds to the luck of their games.
+    pub(crate) fn nonce(&self) -> Option<Nonce> {
+        self.nonce.clone()
+    }
+
+    /// The configuration that the player proposes for a tournament, as JSON.
+    pub(crate) fn proposal(&self) -> Option<String> {
+        self.proposal.as_ref().map(|proposal| proposal.get().to_owned())
+    }
+}
+
+/// The players who can be reached, and since when others cannot.
+#[derive(Default)]
+pub(crate) struct PresentPlayers {
+    seats: HashMap<PlayerName, PlayerSeat>,
+    /// Since when players are without a connection.
+    gone_since: HashMap<PlayerName, Millis>,
+    /// How often a player arrived or left.
+    changes: u64,
+}
+
+impl PresentPlayers {
+    /// Seats a player; returns the connection that the player had before.
+    pub(super) fn arrive(&mut self, player: &PlayerName, seat: PlayerSeat) -> Option<ConnId> {
+        self.gone_since.remove(player);
+        self.changes += 1;
+        let conn = seat.conn();
+        let old = self.seats.insert(player.clone(), seat).and_then(|old| old.conn());
+        old.filter(|old| Some(*old) != conn)
+    }
+
+    /// Removes a player whose connection closed; returns whether that was their connection.
+    pub(super) fn leave(&mut self, player: &PlayerName, conn: ConnId) -> bool {
+        let was_here = self.conn_of(player) == Some(conn);
+        if was_here {
+            self.seats.remove(player);
+            self.changes += 1;
+        }
+        was_here
+    }
+
+    /// Opens the seat of a house player, if it is not open yet.
+    pub(crate) fn seat_house(&mut self, player: &PlayerName, name: &str) {
+        self.seats.entry(player.clone()).or_insert_with(|| PlayerSeat::of_house(name));
+    }
+
+    /// Replaces the seat of a player whose connection stays.
+    pub(super) fn replace(&mut self, player: &PlayerName, seat: PlayerSeat) {
+        self.seats.insert(player.clone(), seat);
+    }
+
+    /// The seat of a player, if they can be reached.
+    pub(crate) fn seat(&self, player: &PlayerName) -> Option<&PlayerSeat> {
+        self.seats.get(player)
+    }
+
+    /// The connection of a player, if they are connected.
+    pub(crate) fn conn_of(&self, player: &PlayerName) -> Option<ConnId> {
+        self.seat(player)?.conn()
+    }
+
+    /// Whether a player can receive requests.
+    pub(crate) fn is_here(&self, player: &PlayerName) -> bool {
+        self.seats.contains_key(player)
+    }
+
+    /// The wire over which a player is connected, if they are.
+    pub(crate) fn wire_of(&self, player: &PlayerName) -> Option<Wire> {
+        match self.seat(player)?.to {
+            Reach::Connection(_, wire) => Some(wire),
+            Reach::House(_) => None,
+        }
+    }
+
+    /// The wires over which the players of a match are connected.
+    pub(crate) fn wires(&self, played: &Match) -> Wires {
+        let players = played.plan().players.iter();
+        players.filter_map(|player| Some((player.clone(), self.wire_of(player)?))).collect()
+    }
+
+    /// Records that a player let a request time out.
+    pub(crate) fn mark_silent(&mut self, player: &PlayerName) {
+        if let Some(seat) = self.seats.get_mut(player) {
+            seat.is_silent = true;
+        }
+    }
+
+    /// Records that a player sent something; returns whether they were silent before.
+    pub(crate) fn hear_from(&mut self, player: &PlayerName) -> bool {
+        let seat = self.seats.get_mut(player);
+        seat.is_some_and(|seat| std::mem::take(&mut seat.is_silent))
+    }
+
+    /// Since when a player is without a connection.
+    pub(crate) fn gone_since(&self, player: &PlayerName) -> Option<Millis> {
+        self.gone_since.get(player).copied()
+    }
+
+    /// Records since when a player is without a connection.
+    pub(super) fn note_gone(&mut self, player: PlayerName, since: Millis) {
+        self.gone_since.insert(player, since);
+    }
+
+    /// Forgets that a player is without a connection.
+    pub(super) fn forget_gone(&mut self, player: &PlayerName) {
+        self.gone_since.remove(player);
+    }
+
+    /// How often a player connected or disconnected.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newest_connection_has_the_account() {
+        let (mut present, ann) = (PresentPlayers::default(), PlayerName::new("ann").unwrap());
+        let on = |conn| PlayerSeat::of_connection(conn, Seat::native(Wire::Tcp), false, None);
+        assert_eq!(present.arrive(&ann, on(1)), None);
+        assert_eq!(present.arrive(&ann, on(2)), Some(1));
+        assert!(!present.leave(&ann, 1), "it lost the account before");
+        assert_eq!(present.conn_of(&ann), Some(2));
+        assert!(present.leave(&ann, 2));
+        assert_eq!((present.conn_of(&ann), present.is_here(&ann)), (None, false));
+        assert!(!present.leave(&ann, 2));
+        assert_eq!(present.changes(), 3);
+    }
+}

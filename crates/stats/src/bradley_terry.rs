@@ -1,0 +1,277 @@
+//! Strengths of many players from all their results: the Bradley–Terry model by maximum likelihood.
+//!
+//! A player of strength `a` scores `1 / (1 + exp(b - a))` per game against one of strength `b`.
+//! A draw counts as half a win, which makes the errors a little too large, never too small. Each
+//! player also has a fraction of a drawn game against an average player. It keeps the strength of a
+//! player finite who won or lost every game.
+
+use crate::elementary::exp;
+use crate::interval::Interval;
+use crate::normal;
+
+/// The games of two players against each other.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Meeting {
+    /// The first player, as an index.
+    pub one: usize,
+    /// The second player.
+    pub other: usize,
+    /// The points of the first player: a win is 1, a draw ½.
+    pub points: f64,
+    /// The number of games.
+    pub games: f64,
+}
+
+/// The strengths of players, with their errors. The mean strength is 0.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Strengths {
+    /// Natural units: the logarithm of odds.
+    values: Vec<f64>,
+    /// The Cholesky factor of the information matrix, row by row.
+    factor: Vec<f64>,
+    /// The covariance of the centred strengths, row by row.
+    covariance: Vec<f64>,
+}
+
+/// Elo per natural unit.
+const ELO: f64 = 400.0 / std::f64::consts::LN_10;
+
+impl Strengths {
+    /// The number of drawn games against an average player that each player has in addition.
+    pub const PRIOR_GAMES: f64 = 0.5;
+
+    /// The most players whose strengths can be computed together.
+    pub const PLAYERS_MAX: usize = 400;
+
+    /// The strengths that explain the meetings best.
+    ///
+    /// # Panics
+    /// If there are more than [`Strengths::PLAYERS_MAX`] players.
+    pub fn fit(players: usize, meetings: &[Meeting], prior_games: f64) -> Strengths {
+        assert!(players <= Strengths::PLAYERS_MAX, "{players} players");
+        let mut values = vec![0.0; players];
+        let mut factor = Vec::new();
+        for _ in 0..100 {
+            let (slope, information) = derivatives(&values, meetings, prior_games);
+            factor = cholesky(information, players);
+            let step = solve(&factor, slope);
+            // A long step may overshoot, because the likelihood is not a parabola.
+            let longest = step.iter().fold(0.0, |most: f64, one| most.max(one.abs()));
+            let scale = if longest > 1.0 { 1.0 / longest } else { 1.0 };
+            values.iter_mut().zip(&step).for_each(|(value, step)| *value += scale * step);
+            if longest < 1e-10 {
+                break;
+            }
+        }
+        let covariance = centred_covariance(&factor, players);
+        let mean = values.iter().sum::<f64>() / players.max(1) as f64;
+        values.iter_mut().for_each(|value| *value -= mean);
+        Strengths { values, factor, covariance }
+    }
+
+    /// The number of players.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are no players.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// A player's strength on the Elo scale, relative to the mean of all.
+    pub fn elo(&self, player: usize) -> f64 {
+        ELO * self.values[player]
+    }
+
+    /// The interval of a player's strength on the Elo scale.
+    pub fn interval(&self, player: usize, confidence: f64) -> Interval {
+        let error = self.covariance[player * self.len() + player].max(0.0).sqrt();
+        Interval::of_normal(self.elo(player), ELO * error, confidence)
+    }
+
+    /// The probability that `one` is stronger than `other`.
+    pub fn superiority(&self, one: usize, other: usize) -> f64 {
+        let error = self.difference_variance(one, other).sqrt();
+        if error > 0.0 {
+            normal::below((self.values[one] - self.values[other]) / error)
+        } else {
+            0.5
+        }
+    }
+
+    /// The meeting whose next game says most about the order of the first `places` players, and
+    /// the pair's two indices. `None` for fewer than two players.
+    pub fn most_telling(&self, places: usize) -> Option<(usize, usize)> {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_by(|one, other| {
+            self.values[*other].total_cmp(&self.values[*one]).then(one.cmp(other))
+        });
+        let mut best: Option<(f64, (usize, usize))> = None;
+        for upper in 0..places.min(order.len().saturating_sub(1)) {
+            for lower in upper + 1..order.len() {
+                let (one, other) = (order[upper], order[lower]);
+                let variance = self.difference_variance(one, other);
+                let expected = 1.0 / (1.0 + exp(self.values[other] - self.values[one]));
+                let information = variance * expected * (1.0 - expected);
+                // The risk that the order is wrong, times what one more game takes off the variance.
+                let gain = self.superiority(other, one) * information / (1.0 + information);
+                if best.is_none_or(|(most, _)| gain > most) {
+                    best = Some((gain, (one, other)));
+                }
+            }
+        }
+        best.map(|(_, pair)| pair)
+    }
+
+    fn difference_variance(&self, one: usize, other: usize) -> f64 {
+        let at = |row: usize, column: usize| self.covariance[row * self.len() + column];
+        (at(one, one) + at(other, other) - 2.0 * at(one, other)).max(0.0)
+    }
+
+    /// Strengths that the results allow as well: the estimate plus an error, from as many standard
+    /// normal numbers as there are players.
+    pub(crate) fn sample(&self, errors: Vec<f64>) -> Vec<f64> {
+        let errors = solve_transposed(&self.factor, errors);
+        self.values.iter().zip(errors).map(|(value, error)| value + error).collect()
+    }
+}
+
+/// The derivative of the logarithm of the likelihood, and its information matrix.
+fn derivatives(values: &[f64], meetings: &[Meeting], prior_games: f64) -> (Vec<f64>, Vec<f64>) {
+    let count = values.len();
+    let expected = |difference: f64| 1.0 / (1.0 + exp(-difference));
+    let mut slope = vec![0.0; count];
+    let mut information = vec![0.0; count * count];
+    for (player, value) in values.iter().enumerate() {
+        let share = expected(*value);
+        slope[player] += prior_games * (0.5 - share);
+        information[player * count + player] += prior_games * share * (1.0 - share);
+    }
+    for &Meeting { one, other, points, games } in meetings {
+        let share = expected(values[one] - values[other]);
+        let weight = games * share * (1.0 - share);
+        slope[one] += points - games * share;
+        slope[other] -= points - games * share;
+        information[one * count + one] += weight;
+        information[other * count + other] += weight;
+        information[one * count + other] -= weight;
+        information[other * count + one] -= weight;
+    }
+    (slope, information)
+}
+
+/// The lower triangular factor of a positive definite matrix.
+fn cholesky(mut matrix: Vec<f64>, count: usize) -> Vec<f64> {
+    for row in 0..count {
+        for column in 0..=row {
+            let products =
+                (0..column).map(|at| matrix[row * count + at] * matrix[column * count + at]);
+            let rest = matrix[row * count + column] - products.sum::<f64>();
+            matrix[row * count + column] = match row == column {
+                true => rest.max(1e-12).sqrt(),
+                false => rest / matrix[column * count + column],
+            };
+        }
+    }
+    matrix
+}
+
+/// Solves with the matrix of a Cholesky factor.
+fn solve(factor: &[f64], mut right: Vec<f64>) -> Vec<f64> {
+    let count = right.len();
+    for row in 0..count {
+        let known = (0..row).map(|at| factor[row * count + at] * right[at]).sum::<f64>();
+        right[row] = (right[row] - known) / factor[row * count + row];
+    }
+    solve_transposed(factor, right)
+}
+
+/// Solves with the transpose of a Cholesky factor.
+fn solve_transposed(factor: &[f64], mut right: Vec<f64>) -> Vec<f64> {
+    let count = right.len();
+    for row in (0..count).rev() {
+        let known = (row + 1..count).map(|at| factor[at * count + row] * right[at]).sum::<f64>();
+        right[row] = (right[row] - known) / factor[row * count + row];
+    }
+    right
+}
+
+/// The inverse of the information matrix, for strengths whose mean is subtracted.
+fn centred_covariance(factor: &[f64], count: usize) -> Vec<f64> {
+    let mut covariance = vec![0.0; count * count];
+    for column in 0..count {
+        let unit = (0..count).map(|at| f64::from(u8::from(at == column))).collect();
+        for (row, value) in solve(factor, unit).into_iter().enumerate() {
+            covariance[row * count + column] = value;
+        }
+    }
+    let size = count.max(1) as f64;
+    let means: Vec<f64> = (0..count)
+        .map(|row| covariance[row * count..][..count].iter().sum::<f64>() / size)
+        .collect();
+    let mean = means.iter().sum::<f64>() / size;
+    for row in 0..count {
+        for column in 0..count {
+            covariance[row * count + column] += mean - means[row] - means[column];
+        }
+    }
+    covariance
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meeting(one: usize, other: usize, points: f64, games: f64) -> Meeting {
+        Meeting { one, other, points, games }
+    }
+
+    #[test]
+    fn two_players_differ_by_their_score() {
+        let fitted = Strengths::fit(2, &[meeting(0, 1, 750.0, 1_000.0)], 1e-6);
+        let difference = fitted.elo(0) - fitted.elo(1);
+        assert!((difference - 190.848_5).abs() < 0.01, "{difference}");
+        // The closed form: the deviation of the log odds is sqrt(1 / (n p (1 - p))).
+        let reach = (fitted.interval(0, 0.95).high - fitted.elo(0)) * 2.0;
+        let expected = ELO * normal::Z_95 / (1_000.0 * 0.75 * 0.25_f64).sqrt();
+        assert!((reach - expected).abs() < 0.01, "{reach} and {expected}");
+        assert!((fitted.superiority(0, 1) + fitted.superiority(1, 0) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn strengths_are_transitive_through_common_opponents() {
+        let meetings = [meeting(0, 1, 640.0, 1_000.0), meeting(1, 2, 640.0, 1_000.0)];
+        let fitted = Strengths::fit(3, &meetings, 1e-6);
+        let [first, second, third] = [0, 1, 2].map(|player| fitted.elo(player));
+        assert!((first - second - 100.0).abs() < 0.1 && (second - third - 100.0).abs() < 0.1);
+        assert!(second.abs() < 1e-3, "the mean is 0: {second}");
+        // The two ends never met, so their difference is less sure than that of neighbours.
+        assert!(fitted.difference_variance(0, 2) > 1.9 * fitted.difference_variance(0, 1));
+    }
+
+    #[test]
+    fn a_player_who_won_every_game_has_a_finite_strength() {
+        let fitted = Strengths::fit(2, &[meeting(0, 1, 3.0, 3.0)], Strengths::PRIOR_GAMES);
+        assert!((150.0..2_000.0).contains(&fitted.elo(0)), "{}", fitted.elo(0));
+        let nobody = Strengths::fit(3, &[], Strengths::PRIOR_GAMES);
+        assert_eq!(nobody.elo(1), 0.0);
+        assert!(Strengths::fit(0, &[], 1.0).is_empty());
+    }
+
+    #[test]
+    fn the_most_telling_meeting_is_the_closest_one_near_the_top() {
+        // 0 is far ahead, 1 and 2 are level, 3 is far behind.
+        let meetings = [
+            meeting(0, 1, 90.0, 100.0),
+            meeting(0, 2, 90.0, 100.0),
+            meeting(1, 2, 50.0, 100.0),
+            meeting(1, 3, 95.0, 100.0),
+            meeting(2, 3, 95.0, 100.0),
+        ];
+        let fitted = Strengths::fit(4, &meetings, Strengths::PRIOR_GAMES);
+        let (one, other) = fitted.most_telling(2).unwrap();
+        assert_eq!((one.min(other), one.max(other)), (1, 2));
+        assert_eq!(Strengths::fit(1, &[], 1.0).most_telling(3), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! Coverage by simulation: 95 % intervals contain the truth in 94 to 96 % of 10,000 runs, and the
+//! sequential test keeps its error rates. All seeds are fixed, so a failure is a change of the code.
+
+use agon_stats::elo::expected_score;
+use agon_stats::{
+    EloModel, GameCounts, Interval, Meeting, PairCounts, RandomNumbers, Sprt, Strengths, Verdict,
+};
+
+const RUNS: u32 = 10_000;
+
+/// Asserts that `hit` is true in 94 to 96 % of all runs.
+fn assert_coverage(what: &str, mut hit: impl FnMut(&mut RandomNumbers) -> bool) {
+    let mut random = RandomNumbers::new(15);
+    let hits = (0..RUNS).filter(|_| hit(&mut random)).count() as u32;
+    let share = f64::from(hits) / f64::from(RUNS);
+    println!("{what}: {:.2} %", share * 100.0);
+    assert!((0.94..=0.96).contains(&share), "{what}: {share}");
+}
+
+#[test]
+fn interval_of_a_proportion_has_its_coverage() {
+    assert_coverage("proportion", |random| {
+        let (chance, trials) = (0.05 + 0.9 * random.unit(), 200);
+        let successes = (0..trials).filter(|_| random.unit() < chance).count();
+        Interval::of_proportion(successes as f64, f64::from(trials), 0.95).contains(chance)
+    });
+}
+
+#[test]
+fn interval_of_a_mean_has_its_coverage() {
+    assert_coverage("mean of 8", |random| {
+        let values: Vec<f64> = (0..8).map(|_| 3.0 + 2.0 * random.normal()).collect();
+        Interval::of_mean(&values, 0.95).contains(3.0)
+    });
+}
+
+/// The outcome of a game with this chance of a draw: 0 lost, 1 drawn, 2 won.
+fn outcome(random: &mut RandomNumbers, score: f64, draws: f64) -> usize {
+    let number = random.unit();
+    let wins = score - draws / 2.0;
+    if number < wins { 2 } else { usize::from(number < wins + draws) }
+}
+
+#[test]
+fn interval_of_an_elo_difference_has_its_coverage() {
+    assert_coverage("Elo of 400 games", |random| {
+        let elo = 200.0 * random.unit() - 100.0;
+        let mut counts = [0; 3];
+        (0..400).for_each(|_| counts[outcome(random, expected_score(elo), 0.3)] += 1);
+        let [losses, draws, wins] = counts;
+        GameCounts { losses, draws, wins }.estimate().unwrap().interval.contains(elo)
+    });
+}
+
+/// A duplicate pair: its luck favours one seat by `luck`, and the players exchange seats.
+fn pair(random: &mut RandomNumbers, elo: f64) -> usize {
+    let luck = 150.0 * random.normal();
+    let first = outcome(random, expected_score(elo + luck), 0.1);
+    first + outcome(random, expected_score(elo - luck), 0.1)
+}
+
+/// The mean score of such pairs, by numerical integration over the luck.
+fn mean_score(elo: f64) -> f64 {
+    let weights = (-80..=80).map(|step| f64::from(step) / 16.0);
+    let weighted = weights.map(|z| {
+        let weight = agon_stats::normal::density(z) / 16.0;
+        weight * expected_score(elo + 150.0 * z)
+    });
+    weighted.sum()
+}
+
+#[test]
+fn interval_of_an_elo_difference_from_pairs_has_its_coverage() {
+    let truth = agon_stats::elo::difference(mean_score(35.0));
+    assert_coverage("Elo of 300 pairs", |random| {
+        let mut counts = PairCounts::default();
+        (0..300).for_each(|_| counts.add(pair(random, 35.0)));
+        counts.estimate().unwrap().interval.contains(truth)
+    });
+}
+
+#[test]
+fn intervals_of_strengths_have_their_coverage() {
+    const ELO: [f64; 5] = [120.0, 60.0, 0.0, -60.0, -120.0];
+    let mut player = 0;
+    assert_coverage("strength among five", |random| {
+        let mut meetings = Vec::new();
+        for one in 0..5 {
+            for other in 0..one {
+                let score = expected_score(ELO[one] - ELO[other]);
+                let points = (0..60).filter(|_| random.unit() < score).count() as f64;
+                meetings.push(Meeting { one, other, points, games: 60.0 });
+            }
+        }
+        player = (player + 1) % 5;
+        let fitted = Strengths::fit(5, &meetings, 0.1);
+        fitted.interval(player, 0.95).contains(ELO[player])
+    });
+}
+
+/// How often a test accepts H1 if the player is really `elo` stronger, and its mean length.
+fn accepted_h1(sprt: &Sprt, elo: f64, pairs: bool) -> (f64, f64) {
+    let mut random = RandomNumbers::new(151);
+    let (mut accepted, mut length) = (0u32, 0u64);
+    const TESTS: u32 = 1_000;
+    for _ in 0..TESTS {
+        let (mut of_games, mut of_pairs) = (GameCounts::default(), PairCounts::default());
+        let verdict = loop {
+            length += 1;
+            let state = if pairs {
+                of_pairs.add(pair(&mut random, elo));
+                sprt.after_pairs(&of_pairs)
+            } else {
+                match outcome(&mut random, expected_score(elo), 0.3) {
+                    0 => of_games.losses += 1,
+                    1 => of_games.draws += 1,
+                    _ => of_games.wins += 1,
+                }
+                sprt.after_games(&of_games)
+            };
+            if let Some(verdict) = state.verdict {
+                break verdict;
+            }
+        };
+        accepted += u32::from(verdict == Verdict::H1);
+    }
+    (f64::from(accepted) / f64::from(TESTS), length as f64 / f64::from(TESTS))
+}
+
+/// Three standard errors of a share of 5 % among 1,000 tests.
+const SLACK: f64 = 0.021;
+
+#[test]
+fn sequential_test_of_games_keeps_its_error_rates() {
+    let sprt = Sprt { elo0: 0.0, elo1: 50.0, alpha: 0.05, beta: 0.05, model: EloModel::Logistic };
+    let (wrong, length) = accepted_h1(&sprt, 0.0, false);
+    println!("H0 is true: H1 accepted in {wrong}, {length} games");
+    assert!(wrong <= 0.05 + SLACK, "{wrong}");
+    let (right, length) = accepted_h1(&sprt, 50.0, false);
+    println!("H1 is true: H1 accepted in {right}, {length} games");
+    assert!(right >= 0.95 - SLACK, "{right}");
+}
+
+#[test]
+fn sequential_test_of_pairs_keeps_its_error_rates() {
+    let difference = agon_stats::elo::difference(mean_score(60.0));
+    for model in [EloModel::Logistic, EloModel::Normalised] {
+        // In normalised Elo the same difference is a larger number, because pairs vary less.
+        let elo1 = if model == EloModel::Logistic { difference } else { difference * 1.2 };
+        let sprt = Sprt { elo0: 0.0, elo1, alpha: 0.05, beta: 0.05, model };
+        let (wrong, length) = accepted_h1(&sprt, 0.0, true);
+        println!("{model:?}, H0 is true: H1 accepted in {wrong}, {length} pairs");
+        assert!(wrong <= 0.05 + SLACK, "{model:?} {wrong}");
+        if model == EloModel::Logistic {
+            let (right, length) = accepted_h1(&sprt, 60.0, true);
+            println!("{model:?}, H1 is true: H1 accepted in {right}, {length} pairs");
+            assert!(right >= 0.95 - SLACK, "{model:?} {right}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// How sure the result of a tournament is: strengths with 95 % intervals, drawn as bars, and the
+// confidence in the podium.
+
+import { h, svg } from "../lib/dom.js";
+import { player } from "../lib/show.js";
+
+/** @typedef {import("../lib/types.js").Comparison} Comparison */
+/** @typedef {import("../lib/types.js").ComparedPlayer} ComparedPlayer */
+
+/** The most players in the drawing. */
+const SHOWN = 24;
+const [WIDTH, ROW, LEFT] = [640, 22, 160];
+
+/** @param {number} share */
+const percent = (share) => `${(share * 100).toFixed(1)} %`;
+
+/** @param {Comparison | null} comparison */
+export function comparison(comparison) {
+  if (!comparison || comparison.pairs.length === 0) return null;
+  const { podium, pairs } = comparison;
+  return h(
+    "section",
+    { class: "card", "aria-label": "How sure is this?" },
+    h("h2", {}, "How sure is this?"),
+    podium
+      ? h(
+          "p",
+          {},
+          player(podium.players[0]),
+          ` is the strongest player: ${percent(podium.winner)}. `,
+          podium.players.length > 2
+            ? `The top ${podium.players.length} are right: ${percent(podium.set)}, ` +
+                `in this order: ${percent(podium.order)}.`
+            : null,
+        )
+      : null,
+    pairs.map(({ test }) =>
+      test
+        ? h(
+            "p",
+            { class: "small" },
+            `Sequential test of ${test.player}: `,
+            test.verdict === "h1" ? "stronger" : test.verdict === "h0" ? "not stronger" : "open",
+            ` (LLR ${test.llr.toFixed(2)}, bounds ${test.lower.toFixed(2)} and `,
+            `${test.upper.toFixed(2)}).`,
+          )
+        : null,
+    ),
+    bars(comparison.players.slice(0, SHOWN)),
+  );
+}
+
+/** @param {ComparedPlayer[]} players */
+function bars(players) {
+  const rated = players.filter(({ elo }) => elo && elo.low !== null && elo.high !== null);
+  if (rated.length < 2) return null;
+  const lows = rated.map(({ elo }) => Number(elo?.low));
+  const highs = rated.map(({ elo }) => Number(elo?.high));
+  const [least, most] = [Math.min(...lows), Math.max(...highs)];
+  const x = (/** @type {number} */ value) =>
+    LEFT + 8 + ((value - least) / Math.max(1, most - least)) * (WIDTH - LEFT - 16);
+  const bar = (/** @type {ComparedPlayer} */ { player: name, elo }, /** @type {number} */ index) => {
+    const y = index * ROW + ROW / 2;
+    const [low, value, high] = [elo?.low, elo?.value, elo?.high].map((one) => Math.round(one ?? 0));
+    return svg(
+      "g",
+      {},
+      svg("text", { x: LEFT, y: y + 4, "text-anchor": "end" }, name),
+      svg("line", { class: "reach", x1: x(low), x2: x(high), y1: y, y2: y }),
+      svg(
+        "circle",
+        { class: "dot", cx: x(value), cy: y, r: 4 },
+        svg("title", {}, `${name}: Elo ${value}, 95 % interval ${low} to ${high}`),
+      ),
+    );
+  };
+  const label = `Strengths of ${rated.length} players with their 95 % intervals`;
+  return h(
+    "figure",
+    { class: "chart" },
+    svg(
+      "svg",
+      { viewBox: `0 0 ${WIDTH} ${rated.length * ROW}`, role: "img", "aria-label": label },
+      rated.map(bar),
+    ),
+    h("figcaption", { class: "soft small" }, "Elo relative to the mean of the field."),
+  );
+}
