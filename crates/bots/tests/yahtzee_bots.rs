@@ -32,7 +32,7 @@ fn play(rule: Rule, number: u64, bot: &mut dyn Bot<Yahtzee>) -> Vec<i64> {
     game.outcome().unwrap().scores
 }
 
-/// What the solver thinks an answer scores; `None` if it scores nothing yet.
+/// The solver's value of an answer; `None` if it does not score yet.
 fn points(view: &View, seat: Seat, question: &Question, answer: &Answer) -> Option<u16> {
     let (Question::Score { dice }, Answer::Score(score)) = (question, answer) else { return None };
     let boxes = view.cards[seat.index()].boxes.0.map(|points| points.map(u16::from));

@@ -121,7 +121,7 @@ impl Gateway {
     /// Waits for a place in the limit on players' connections.
     async fn place(&self) -> OwnedSemaphorePermit {
         let place = Arc::clone(&self.0.places).acquire_owned().await;
-        place.expect("the places are never closed")
+        place.expect("the semaphore is never closed")
     }
 
     /// Counts a player's connection from an address.
