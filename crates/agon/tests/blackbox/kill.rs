@@ -126,7 +126,7 @@ fn yahtzee_bracket() {
 fn yahtzee_bracket_of_sequential_tests_over_duplicate_games() {
     let names = ["greedy", "random", "random", "greedy", "random", "random", "greedy", "random"];
     let flags = ["--preset", "yahtzee-class", "--sprt", "elo1=300", "pairs=3"];
-    killed_runs_equal_an_undisturbed_one(&flags, names);
+    killed_runs_equal_an_undisturbed_one(&flags, &eight(names));
 }
 
 #[test]

@@ -47,13 +47,14 @@ fn drawn(plan: &MatchPlan, step: f64, random: &mut RandomNumbers) -> MatchResult
 fn play(tournament: &mut Tournament, step: f64, seed: u64) -> Vec<MatchPlan> {
     let mut random = RandomNumbers::new(seed);
     let mut played = Vec::new();
-    while let Some(plan) = tournament.open_matches().next().cloned() {
+    loop {
+        let open = tournament.open_matches().next().cloned();
+        let Some(plan) = open else { return played };
         let result = drawn(&plan, step, &mut random);
         played.push(plan.clone());
         let command = TournamentCommand::Report { id: plan.id, result, head: None };
         tournament.step(command).unwrap();
     }
-    played
 }
 
 #[test]
