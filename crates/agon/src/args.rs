@@ -53,6 +53,9 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Show a game as text: dice, boards and maps, move by move.
     Replay(ReplayArgs),
+    /// Separate luck from skill: the luck of every roll, the cost of every decision, and results
+    /// without luck.
+    Analyse(AnalyseArgs),
     /// Verify a log, or a whole run, against the rules: every die, card, pairing and result.
     Verify(VerifyArgs),
     /// Be a house player that speaks on stdin and stdout, like any other program.
@@ -285,6 +288,42 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "FILE", requires = "player")]
     pub(crate) receipt: Vec<PathBuf>,
     /// Print the findings as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Do not show progress on stderr.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+const ANALYSE_HELP: &str = "\
+Luck is the value of a position after a random draw minus its expected value before. The cost of a
+decision is the value of the best choice minus that of the chosen one. Adjusted points are the
+score without luck; they have the same mean as the score, and need fewer games to show it.
+
+Examples:
+    agon analyse cup                          a whole run: standings without luck
+    agon analyse cup --match r1m1 --game 1    one game, decision by decision
+    agon analyse agon.sqlite --json           all finished games of a server";
+
+#[derive(ClapArgs, Debug)]
+#[command(after_help = ANALYSE_HELP)]
+pub(crate) struct AnalyseArgs {
+    /// The log of a match (DIR/match/…/r1m1.jsonl), the folder of a run, or the log of a server.
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// The tournament, in the log of a server; by default all.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tournament: Option<String>,
+    /// The match; by default all.
+    #[arg(long = "match", value_name = "ID")]
+    pub(crate) match_id: Option<String>,
+    /// The game of a match; by default all.
+    #[arg(long, value_name = "N", requires = "match_id")]
+    pub(crate) game: Option<u32>,
+    /// Show every step of every game, not only the costliest decisions.
+    #[arg(long)]
+    pub(crate) steps: bool,
+    /// Print the analysis as JSON; with --steps or --game it has every step.
     #[arg(long)]
     pub(crate) json: bool,
     /// Do not show progress on stderr.

@@ -1,5 +1,24 @@
-//! Analysis of finished games: how much was luck, and what each decision cost.
+//! The numbers behind results: analysis of finished games, text records of games, and simulated
+//! tournaments.
+//!
+//! # Luck and skill
+//! A [`GameModel`] values the positions of one game. From its values follow the *luck* of every
+//! random draw (the value after it minus the expected value before it) and the *cost* of every
+//! decision (the value of the best choice minus that of the chosen one). [`Models`] lists the
+//! models by game; [`analyse_game`] and [`analyse_match`] apply them to recorded games;
+//! [`adjusted`](mod@adjusted) turns them into results without luck, with intervals.
 #![forbid(unsafe_code)]
 
+pub mod adjusted;
+mod game_report;
+mod model;
 pub mod record;
+mod recorded;
 pub mod simulate;
+mod yahtzee;
+
+pub use adjusted::{AdjustedStandings, Estimate, PlayerEstimate};
+pub use game_report::{GameAnalysis, PlayerAnalysis, analyse_game, analyse_match};
+pub use model::{Change, GameModel, Models, Move, Played, Refused, Step};
+pub use recorded::{ReadError, RecordedGame, recorded_games};
+pub use yahtzee::YahtzeeModel;

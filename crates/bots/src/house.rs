@@ -192,7 +192,21 @@ impl Houses {
             .with::<Trains, trains::Greedy>("greedy", "joins its destinations, then builds on")
             .with::<Trains, trains::HoldTen>("hold-10", "buys the first it can with over ten cards")
             .with::<Trains, trains::BuyNow>("buy-now", "buys the first it can at once")
+            .with::<Trains, trains::Champion>(
+                "champion",
+                "plays every choice out many times against models of the others",
+            )
             .with::<Trains, trains::Cheat>("cheat", "asks for a connection that is not there")
+            .with_levels::<Trains>(
+                |level| Box::new(trains::Champion::level(level)),
+                [
+                    "every second answer random, the others by a plan",
+                    "every fifth answer random, the others by a plan",
+                    "joins its destinations on a joint plan, then extends its longest path",
+                    "plays every choice out a few times",
+                    "the champion",
+                ],
+            )
     }
 
     /// Adds a player of a fixed name.

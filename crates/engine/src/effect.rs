@@ -257,6 +257,9 @@ impl CloseReason {
 pub enum Effect {
     /// Write a line to a connection.
     Send { conn: ConnId, line: LineRange },
+    /// Write a notice of a match to a connection. It may wait a moment, so that it goes out together
+    /// with the next message.
+    Notice { conn: ConnId, line: LineRange },
     /// Write a request to a connection and report when it was written. The answer may take
     /// `limit_ms` from then on. `follows` is when the answer that led to the request was read.
     Ask { conn: ConnId, ask: AskId, line: LineRange, limit_ms: Millis, follows: Option<Millis> },

@@ -179,8 +179,9 @@ impl Services {
                 self.send_line(conn, &ToPlayer::notice(about, Some(data)));
             }
             (Some(conn), false) => {
-                let data = Some(data);
-                self.send_line(conn, &ToPlayer::Notice { about, tournament, in_match, data });
+                let notice = ToPlayer::Notice { about, tournament, in_match, data: Some(data) };
+                let line = self.effects.write(&native::encode(&notice));
+                self.effects.push(Effect::Notice { conn, line });
             }
             _ => {}
         }

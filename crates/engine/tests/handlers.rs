@@ -3,10 +3,11 @@
 mod support;
 
 use agon_core::lobby::{PasswordHash, Role};
+use agon_core::{Fault, PlayerName};
 use agon_engine::query::{FindMatch, Ping, StartWatching};
 use agon_engine::watch::{Topic, WatcherId};
 use agon_engine::{ConnId, Input, MatchKey, PasswordResult, SecondLogin, Settings};
-use support::{Bench, START};
+use support::{Bench, START, hello};
 
 /// Nothing at all is to be done.
 const NOTHING: [&str; 0] = [];
@@ -329,4 +330,36 @@ fn cheat_is_blacklisted_once_it_is_durable() {
     let all = bench.commit();
     assert!(all.contains(&"append lobby: account-blacklisted".to_owned()), "{all:?}");
     assert!(all.contains(&"send 1 notice blacklisted".to_owned()), "{all:?}");
+}
+
+#[test]
+fn host_runs_no_more_matches_than_it_may() {
+    assert_eq!(Bench::host_of_four().engine.status().matches, 1, "two are open");
+}
+
+#[test]
+fn local_program_is_asked_without_the_name_of_its_tournament() {
+    let mut bench = Bench::host_of_four();
+    let (conn, id) = bench.last_asked();
+    assert_eq!(bench.last_request()["id"], id);
+    let said = bench.say(conn.0, &format!(r#"{{"type":"answer","id":"{id}","answer":{KEEP}}}"#));
+    assert_eq!(said, ["append match/cup/r1m1: answer-accepted"]);
+}
+
+#[test]
+fn restarted_program_gets_its_request_again_with_the_history() {
+    let mut bench = Bench::host_of_four();
+    let ((conn, id), before) = (bench.last_asked(), bench.last_request().clone());
+    let again = bench.give(Input::Restarted { conn, hello: hello() });
+    assert_eq!(again, [format!("ask {conn} {id}")]);
+    assert_eq!(*bench.last_request(), before, "the first request to a process has the history");
+}
+
+#[test]
+fn nobody_waits_for_a_program_that_does_not_start() {
+    let mut bench = Bench::host_of_four();
+    let (player, fault) = (PlayerName::new("ann").unwrap(), Fault::disconnected("no hello"));
+    let given_up = bench.give(Input::Absent { player, fault });
+    let due = ["close 1 left", "append match/cup/r1m1: player-left, game-ended"];
+    assert_eq!(given_up[..2], due);
 }

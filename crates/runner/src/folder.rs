@@ -11,8 +11,8 @@
 //! ```
 
 use crate::sandbox::SandboxSettings;
-use crate::spec::PlayerSpec;
-use agon_core::{Results, Secret, TournamentPlan};
+use crate::spec::{PlayerSpec, Plays};
+use agon_core::{PlayerName, Results, Secret, TournamentPlan};
 use agon_store::{FileLog, LogError, Sync};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -40,6 +40,24 @@ pub struct RunSettings {
     /// seed must have equal results to the byte: they leave it out.
     #[serde(default)]
     pub head_in_results: bool,
+}
+
+impl RunSettings {
+    /// The house players, by the names that they have in the run.
+    pub(crate) fn house_players(&self) -> impl Iterator<Item = (PlayerName, String)> {
+        self.players.iter().filter_map(|spec| match &spec.plays {
+            Plays::House(house) => Some((spec.name.clone(), house.clone())),
+            Plays::Command(_) => None,
+        })
+    }
+
+    /// The programs, with their arguments.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = (PlayerName, Vec<String>)> {
+        self.players.iter().filter_map(|spec| match &spec.plays {
+            Plays::Command(words) => Some((spec.name.clone(), words.clone())),
+            Plays::House(_) => None,
+        })
+    }
 }
 
 /// A folder that cannot be used.

@@ -1,57 +1,113 @@
-//! Matches between house players only: no process, no wire, no waiting.
+//! The house players of a run. Those that answer at once do so on the driver's thread; the others
+//! have threads of their own, so that a long search holds up nothing else.
 
-use crate::host::Shared;
-use crate::play::{Commit, MatchOver};
-use agon_bots::HousePlayer;
-use agon_core::{Ask, Command, Match, PlayerName};
-use std::collections::HashMap;
+use agon_bots::{HouseError, HousePlayer, Houses};
+use agon_core::PlayerName;
+use agon_engine::{HouseQuestion, Input};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::task::{JoinError, JoinSet};
 
-/// House players by name.
-pub(crate) type HouseTable = HashMap<PlayerName, Box<dyn HousePlayer>>;
+/// A house player that needs longer than this on average answers on a thread of its own.
+const QUICK: Duration = Duration::from_micros(300);
 
-/// Plays a match to its end, or until the run is asked to stop.
-pub(crate) fn play(
-    shared: &Shared,
-    mut played: Match,
-    commit: &mut Commit,
-    players: &mut HouseTable,
-) -> Result<Option<MatchOver>, crate::host::RunError> {
-    for player in played.plan().players.clone() {
-        let command = Command::Arrive { player, nonce: None };
-        commit.step(shared, &mut played, command)?.ok();
+/// The house players of a run.
+pub(crate) struct HouseSeats {
+    houses: Arc<Houses>,
+    seats: HashMap<PlayerName, HouseSeat>,
+    /// At most one question for each seat of the running matches.
+    waiting: VecDeque<HouseQuestion>,
+    thinking: JoinSet<Thought>,
+}
+
+#[derive(Default)]
+struct HouseSeat {
+    /// Away while it thinks on another thread.
+    player: Option<Box<dyn HousePlayer>>,
+    /// How long an answer takes on average, once that is known.
+    takes: Option<Duration>,
+}
+
+/// An answer that was found on another thread.
+struct Thought {
+    player: PlayerName,
+    house: Box<dyn HousePlayer>,
+    took: Duration,
+    answer: Input,
+}
+
+impl HouseSeats {
+    pub(crate) fn new(houses: Arc<Houses>) -> HouseSeats {
+        let (seats, waiting, thinking) = (HashMap::new(), VecDeque::new(), JoinSet::new());
+        HouseSeats { houses, seats, waiting, thinking }
     }
-    loop {
-        if let Some(over) = commit.over(&played) {
-            return Ok(Some(over));
+
+    /// Takes a question: keeps it for [`answer`](HouseSeats::answer), or has a thread answer it.
+    pub(crate) fn ask(&mut self, question: HouseQuestion) -> Result<(), HouseError> {
+        let seat = self.seats.entry(question.player.clone()).or_default();
+        if seat.takes.is_some_and(|takes| takes <= QUICK) {
+            self.waiting.push_back(question);
+            return Ok(());
         }
-        if shared.stop.is_asked() {
-            return Ok(None);
-        }
-        for pending in played.pending() {
-            let answer = house_answer(&played, &pending.player, &pending.id, pending.ask, players);
-            let (player, request) = (pending.player, pending.id);
-            let command = Command::Answer { player, request, answer, took_ms: Some(0) };
-            if commit.step(shared, &mut played, command)?.is_err() {
-                // An earlier answer closed this request (a game that ended); ask anew.
-                break;
+        let mut house = seat.take(&self.houses, &question)?;
+        self.thinking.spawn_blocking(move || {
+            let (player, begun) = (question.player.clone(), Instant::now());
+            let answer = answer(&mut *house, question);
+            Thought { player, house, took: begun.elapsed(), answer }
+        });
+        Ok(())
+    }
+
+    /// Whether a question waits for [`answer`](HouseSeats::answer).
+    pub(crate) fn has_question(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Answers the oldest question.
+    pub(crate) fn answer(&mut self) -> Result<Option<Input>, HouseError> {
+        let Some(question) = self.waiting.pop_front() else { return Ok(None) };
+        let seat = self.seats.entry(question.player.clone()).or_default();
+        let mut house = seat.take(&self.houses, &question)?;
+        let begun = Instant::now();
+        let answer = answer(&mut *house, question);
+        seat.put_back(house, begun.elapsed());
+        Ok(Some(answer))
+    }
+
+    /// The next answer from another thread.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Input, JoinError>> {
+        match self.thinking.poll_join_next(context) {
+            Poll::Ready(Some(Ok(Thought { player, house, took, answer }))) => {
+                if let Some(seat) = self.seats.get_mut(&player) {
+                    seat.put_back(house, took);
+                }
+                Poll::Ready(Ok(answer))
             }
+            Poll::Ready(Some(Err(error))) => Poll::Ready(Err(error)),
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
     }
 }
 
-/// The answer of a house player to a request.
-pub(crate) fn house_answer(
-    played: &Match,
-    player: &PlayerName,
-    id: &agon_core::RequestId,
-    ask: Ask,
-    players: &mut HouseTable,
-) -> String {
-    match (ask, played.referee()) {
-        (Ask::Game(seat), Some(referee)) => {
-            let house = players.get_mut(player).expect("house players are made before they play");
-            house.answer(player.as_str(), id.as_str(), seat, referee.game()).get().to_owned()
-        }
-        _ => "\"ok\"".to_owned(),
+impl HouseSeat {
+    fn take(
+        &mut self,
+        houses: &Houses,
+        question: &HouseQuestion,
+    ) -> Result<Box<dyn HousePlayer>, HouseError> {
+        self.player.take().map_or_else(|| houses.make(question.game.name(), &question.name), Ok)
     }
+
+    fn put_back(&mut self, house: Box<dyn HousePlayer>, took: Duration) {
+        self.player = Some(house);
+        self.takes = Some(self.takes.map_or(took, |takes| (takes * 7 + took) / 8));
+    }
+}
+
+fn answer(house: &mut dyn HousePlayer, question: HouseQuestion) -> Input {
+    let HouseQuestion { key, player, request, seat, game, .. } = question;
+    let answer = house.answer(player.as_str(), request.as_str(), seat, &*game).get().to_owned();
+    Input::House { key, player, request, answer }
 }

@@ -215,7 +215,7 @@ impl Driver {
     /// Carries out one effect. Returns the connection if its outbox is full.
     fn perform(&mut self, effect: Effect) -> Option<ConnId> {
         match effect {
-            Effect::Send { conn, line } => {
+            Effect::Send { conn, line } | Effect::Notice { conn, line } => {
                 let line = self.effects.line(&line).to_vec();
                 self.put(conn, Out::Line(line, None))
             }

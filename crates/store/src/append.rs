@@ -79,6 +79,9 @@ impl Append {
     }
 }
 
+/// The results of several appends, in their order.
+pub(crate) type Answers = Vec<Result<u64, AppendError>>;
+
 /// Called once with the result of each of several appends, in their order.
 pub type DoneAll = Box<dyn FnOnce(Vec<Result<u64, AppendError>>) + Send>;
 

@@ -70,6 +70,15 @@ pub enum AppendError {
         /// The failure that poisoned the stream.
         message: String,
     },
+    /// Another node has claimed the part of the log that the stream belongs to. This node must
+    /// forget the part, and must send nothing about it.
+    #[error("stream {stream} is not written: this node does not own {cell}")]
+    Fenced {
+        /// The stream.
+        stream: String,
+        /// The part of the log.
+        cell: String,
+    },
     /// The events already in the stream cannot be read.
     #[error(transparent)]
     Unreadable(#[from] LogError),

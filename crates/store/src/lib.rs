@@ -12,9 +12,10 @@
 //!   MemoryLog         ▼ a map behind a mutex                   │     tests, simulation
 //!   FileLog           ▼ one write() on DIR/<stream>.jsonl      │     agon run, replay, verify
 //!   SqliteLog         ▼ one transaction for all who wait       ▼     agon serve
+//!   PostgresLog       ▼ one statement for all who wait         ▼     agon serve, many nodes
 //! ```
 //!
-//! All three are held to one suite of tests, `tests/log/conformance.rs`.
+//! All four are held to one suite of tests, `tests/log/conformance.rs`.
 #![forbid(unsafe_code)]
 
 mod append;
@@ -29,6 +30,7 @@ mod log;
 mod memory;
 mod meter;
 mod name;
+mod postgres;
 mod queue;
 mod snapshot;
 mod sqlite;
@@ -41,5 +43,6 @@ pub use log::Log;
 pub use memory::MemoryLog;
 pub use meter::{Histogram, Meter};
 pub use name::{STREAM_NAME_CHARS_MAX, check_stream_name};
+pub use postgres::{CellOf, CellRow, Claim, Node, NodeRow, PostgresLog};
 pub use snapshot::{Snapshot, seal};
 pub use sqlite::{Backup, SqliteLog};

@@ -26,6 +26,19 @@ pub trait Log: Send + Sync {
         gather(appends, done, |append, done| self.submit(append, done));
     }
 
+    /// Makes appends durable on the caller's thread and returns the result of each, in order. For
+    /// few appends this takes less time than the way to the log's thread and back.
+    ///
+    /// Returns the appends if the log cannot do so now, because it has no such way, other appends
+    /// come first, or a line is invalid. The caller then submits them. A log may trust that the
+    /// lines are JSON behind their headers.
+    fn commit_here(
+        &self,
+        appends: Vec<Append>,
+    ) -> Result<Vec<Result<u64, AppendError>>, Vec<Append>> {
+        Err(appends)
+    }
+
     /// The events of a stream after the first `after`, in order; none if there is no such stream.
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError>;
 
@@ -84,6 +97,13 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 
     fn submit_all(&self, appends: Vec<Append>, done: DoneAll) {
         (**self).submit_all(appends, done);
+    }
+
+    fn commit_here(
+        &self,
+        appends: Vec<Append>,
+    ) -> Result<Vec<Result<u64, AppendError>>, Vec<Append>> {
+        (**self).commit_here(appends)
     }
 
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError> {

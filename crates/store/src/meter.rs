@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::AppendError;
+use crate::append::Answers;
 
 /// The server reports commits that take longer than this.
 const SLOW: Duration = Duration::from_millis(250);
@@ -14,9 +14,6 @@ const COMMIT_US: &[u64] =
 
 /// Bounds for the number of records of a commit.
 const RECORDS: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 4_096];
-
-/// The answers to the appends that were submitted together.
-type Answers = Vec<Result<u64, AppendError>>;
 
 /// Numbers counted in buckets, by any number of threads.
 #[derive(Debug)]
@@ -105,6 +102,7 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::AppendError;
 
     #[test]
     fn every_number_is_in_one_bucket() {

@@ -49,15 +49,24 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Waits for items and moves all of them to `batch`; false once closed and empty.
-    pub(crate) fn take(&self, batch: &mut Vec<T>) -> bool {
+    /// Waits for items; false once closed and empty. The caller is the consumer from now on.
+    pub(crate) fn wait(&self) -> bool {
         let mut state = self.lock();
         state.consumer = Some(thread::current().id());
         let idle = |state: &mut State<T>| state.items.is_empty() && !state.closed;
         state = self.filled.wait_while(state, idle).unwrap_or_else(PoisonError::into_inner);
-        batch.extend(state.items.drain(..));
+        !state.items.is_empty()
+    }
+
+    /// Moves all items to `batch`.
+    pub(crate) fn take(&self, batch: &mut Vec<T>) {
+        batch.extend(self.lock().items.drain(..));
         self.emptied.notify_all();
-        !batch.is_empty()
+    }
+
+    /// Whether no item waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().items.is_empty()
     }
 
     /// Accepts no more items; those in the queue are still handed out.
@@ -86,12 +95,19 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
+    /// Waits for items and takes them; false once closed and empty.
+    fn take<T>(queue: &Queue<T>, batch: &mut Vec<T>) -> bool {
+        let found = queue.wait();
+        queue.take(batch);
+        found
+    }
+
     #[test]
     fn everything_waiting_is_taken_at_once_and_in_order() {
         let queue = Queue::new(10);
         (0..5).for_each(|n| queue.push(n).unwrap());
         let mut batch = Vec::new();
-        assert!(queue.take(&mut batch));
+        assert!(take(&queue, &mut batch));
         assert_eq!(batch, [0, 1, 2, 3, 4]);
     }
 
@@ -99,7 +115,7 @@ mod tests {
     fn a_full_queue_makes_others_wait_but_not_the_consumer() {
         let queue = Arc::new(Queue::new(2));
         queue.push(0).unwrap();
-        assert!(queue.take(&mut Vec::new()));
+        assert!(take(&queue, &mut Vec::new()));
         // This thread is the consumer now.
         (1..=5).for_each(|n| queue.push(n).unwrap());
         let other = thread::spawn({
@@ -108,7 +124,7 @@ mod tests {
         });
         let mut batch = Vec::new();
         while batch.len() < 6 {
-            assert!(queue.take(&mut batch));
+            assert!(take(&queue, &mut batch));
         }
         assert_eq!(batch, [1, 2, 3, 4, 5, 6]);
         other.join().unwrap().unwrap();
@@ -121,10 +137,10 @@ mod tests {
         queue.close();
         assert_eq!(queue.push(2), Err(2));
         let mut batch = Vec::new();
-        assert!(queue.take(&mut batch));
+        assert!(take(&queue, &mut batch));
         assert_eq!(batch, [1]);
         batch.clear();
-        assert!(!queue.take(&mut batch));
+        assert!(!take(&queue, &mut batch));
     }
 
     #[test]

@@ -17,12 +17,12 @@ const ORDER: &[&str] = &[
     "agon-engine",
     "agon-client",
     "agon-runner",
-    "agon-doctor",
     "agon-server",
     "agon-bench",
     "agon",
     "agon-sim",
     "agon-chaos",
+    "agon-servers",
     "agon-fuzz",
     "agon-tidy",
 ];

@@ -3,7 +3,7 @@
 use crate::args::DoctorArgs;
 use crate::exit::{Exit, Misuse};
 use crate::show;
-use agon_doctor::{GameExam, Report, Settings, SettingsError};
+use agon_runner::doctor::{GameExam, Report, Settings, SettingsError};
 use agon_runner::{Sandbox, SandboxSettings, Stop};
 use anyhow::{Context, Result};
 use std::io::IsTerminal;
@@ -67,12 +67,13 @@ async fn examine(args: &DoctorArgs, settings: &Settings, quiet: bool) -> Result<
         asked.ask();
     });
     let progress = show::ExamProgress::new(quiet);
-    let tell = |step: agon_doctor::Progress| progress.step(&step);
+    let tell = |step: agon_runner::doctor::ExamStep| progress.step(&step);
     let report = match &args.listen {
-        None => agon_doctor::examine_program(settings, stop, &tell).await,
+        None => agon_runner::doctor::examine_program(settings, stop, &tell).await,
         Some(address) => {
             let say = |place: &std::net::SocketAddr| eprintln!("waiting for a player on {place}");
-            let held = agon_doctor::examine_guest(settings, address, stop, &tell, &say).await;
+            let held =
+                agon_runner::doctor::examine_guest(settings, address, stop, &tell, &say).await;
             held.with_context(|| format!("failed to listen on {address}"))?
         }
     };

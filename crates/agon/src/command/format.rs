@@ -104,11 +104,7 @@ fn candidates(args: &SimulateArgs) -> Result<Vec<Candidate>> {
             let read = |text: &String| match text.starts_with('{') {
                 true => serde_json::from_str(text)
                     .map_err(|error| Misuse(format!("invalid format {text}: {error}"))),
-                false => Format::named(text, &seats).ok_or_else(|| {
-                    let known: Vec<&str> = Format::all(&seats).iter().map(Format::name).collect();
-                    let known = known.join(", ");
-                    Misuse(format!("there is no format {text:?}; there are: {known}"))
-                }),
+                false => Format::read(text, &seats).map_err(Misuse),
             };
             args.format.iter().map(read).collect::<Result<_, Misuse>>()?
         }

@@ -18,12 +18,12 @@ use agon_games::Registry;
 use agon_wire::native::{self, FromPlayer};
 use anyhow::{Context, Result, bail};
 use player::{Player, TournamentPlayer};
-pub(super) use program::read_lines;
 use receipt::ReceiptWriter;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 /// How often a program may be started in one tournament, if it ends too early.
 const STARTS_MAX: u32 = 4;
@@ -48,6 +48,8 @@ struct Join<'a> {
     /// How many replies to invitations the server has not confirmed yet.
     replies: u32,
     players: BTreeMap<String, TournamentPlayer>,
+    /// Players whose tournament is over, and whose program may take a moment to end.
+    ending: JoinSet<()>,
     receipt: Option<ReceiptWriter>,
 }
 
@@ -64,13 +66,15 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
     let mut settings = Settings::new(server, login);
     settings.name = concat!("agon-join/", env!("CARGO_PKG_VERSION")).into();
     settings.tries_max = u32::MAX;
-    (settings.nonce, settings.proposal, settings.history) = player.introduction(args)?;
+    let runtime = super::client_runtime()?;
+    (settings.nonce, settings.proposal, settings.history) =
+        runtime.block_on(player.introduction(args))?;
     let mut receipt = args.receipt.as_deref().map(ReceiptWriter::open).transpose()?;
     if receipt.is_some() && settings.nonce.is_none() {
         settings.nonce = Some(new_nonce()?);
     }
     let nonce = settings.nonce.clone();
-    super::client_runtime()?.block_on(async {
+    runtime.block_on(async {
         let client = Client::connect(settings).await.map_err(explained)?;
         login::check_account(&args.login, client.account())?;
         eprintln!("agon: logged in as {} on {}", client.account(), args.server);
@@ -81,12 +85,16 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
         let (said, mut heard) = mpsc::channel(SAID_MAX);
         let (player, players) = (Arc::new(player), BTreeMap::new());
         let (running, over, replies) = (Running::default(), 0, 0);
+        let ending = JoinSet::new();
         let mut join =
-            Join { args, player, client, said, over, running, replies, players, receipt };
+            Join { args, player, client, said, over, running, replies, players, ending, receipt };
         let exit = join.run(&mut heard).await;
         // Further output of players is ignored.
         drop(heard);
-        join.players.into_values().for_each(|playing| playing.end(None));
+        for playing in std::mem::take(&mut join.players).into_values() {
+            join.ending.spawn(playing.end(None));
+        }
+        while join.ending.join_next().await.is_some() {}
         exit
     })
 }
@@ -202,7 +210,7 @@ impl Join<'_> {
         let word = if won == Some(true) { "won" } else { "over" };
         eprintln!("agon: tournament {tournament}: {word}");
         if let Some(playing) = self.players.remove(tournament.as_str()) {
-            end(playing, won);
+            self.ending.spawn(playing.end(won));
         }
         self.over += 1;
         self.enter().await
@@ -315,11 +323,6 @@ impl Join<'_> {
         self.players.insert(tournament.to_owned(), playing);
         Ok(())
     }
-}
-
-/// Ends a player on a separate thread, because its program may take a moment.
-fn end(playing: TournamentPlayer, won: Option<bool>) {
-    drop(tokio::task::spawn_blocking(move || playing.end(won)));
 }
 
 /// Checks that a house player of this name exists in some game.

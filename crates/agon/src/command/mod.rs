@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 mod admin;
+mod analyse;
 mod bench;
 mod bot;
 mod demo;
@@ -16,8 +17,11 @@ mod replay;
 mod run;
 mod serve;
 mod solve;
+mod source;
 mod verify;
 mod watch;
+
+pub(crate) use analyse::Analysis;
 
 use crate::args::{Args, Command};
 use crate::exit::Exit;
@@ -29,6 +33,7 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
         Some(Command::Demo(args)) => demo::demo(&args),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Replay(args)) => replay::replay(&args),
+        Some(Command::Analyse(args)) => analyse::analyse(&args),
         Some(Command::Verify(args)) => verify::verify(&args),
         Some(Command::Bot(args)) => bot::bot(&args),
         Some(Command::Serve(args)) => serve::serve(&args),

@@ -4,6 +4,7 @@ use super::verify::read_lines;
 use crate::args::{ColourArg, ReplayArgs};
 use crate::exit::{Exit, Misuse, Unreadable};
 use crate::show::{self, paint};
+use agon_analysis::{AdjustedStandings, GameAnalysis, Models};
 use agon_core::{
     ApplyError, Event, Faulted, GameEnd, GameResult, How, Line, Match, MatchReplay, MatchResult,
     Misfit, PlayerName, ReplayStep, Restart, Ruling, Secrets,
@@ -29,7 +30,8 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit> {
         ColourArg::Always => true,
         ColourArg::Never => false,
     };
-    let mut teller = Teller { args, colour, out: String::new(), moves: 0, found: false };
+    let analyses = if args.json { Vec::new() } else { analyses(&lines) };
+    let mut teller = Teller { args, colour, out: String::new(), moves: 0, found: false, analyses };
     teller.all(&lines, secrets)?;
     if let (false, Some(game)) = (teller.found, args.game) {
         return Err(Misuse(format!("there is no game {game} in this match")).into());
@@ -75,6 +77,8 @@ struct Teller<'a> {
     out: String,
     moves: u32,
     found: bool,
+    /// The finished games whose luck can be measured.
+    analyses: Vec<GameAnalysis>,
 }
 
 impl Teller<'_> {
@@ -204,6 +208,11 @@ impl Teller<'_> {
             Event::MatchEnded(ended) => {
                 let text = match_over(&ended.result);
                 let _ = writeln!(self.out, "{}", paint(&text, "1;32", self.colour));
+                if self.analyses.len() > 1 && self.args.game.is_none() {
+                    let standings = AdjustedStandings::of(&self.analyses);
+                    let shown = show::adjusted_standings(&standings, self.colour);
+                    let _ = write!(self.out, "\n{shown}");
+                }
             }
             _ => {}
         }
@@ -233,8 +242,28 @@ impl Teller<'_> {
                 format!("Game {} goes to {}.", result.game, joined(winners))
             }
         };
-        let _ = writeln!(self.out, "{}\n", paint(&text, "1", self.colour));
+        let _ = writeln!(self.out, "{}", paint(&text, "1", self.colour));
+        if let Some(analysis) = self.analyses.iter().find(|own| own.game == result.game) {
+            self.out.push_str(&show::luck_of_game(analysis));
+        }
+        self.out.push('\n');
     }
+}
+
+/// The analyses of all finished games, if the analysis of their game measures luck.
+fn analyses(lines: &[Line]) -> Vec<GameAnalysis> {
+    let models = Models::standard();
+    let has_luck = match lines.first().map(|line| &line.event) {
+        Some(Event::MatchCreated(created)) => models.has_luck(&created.plan.game),
+        _ => false,
+    };
+    if !has_luck {
+        return Vec::new();
+    }
+    super::solve::use_cache(None);
+    // A log that cannot be replayed is reported where it is shown.
+    let analysed = agon_analysis::analyse_match(lines, &Registry::standard(), &models);
+    analysed.unwrap_or_default().into_iter().flatten().collect()
 }
 
 fn match_over(result: &MatchResult) -> String {

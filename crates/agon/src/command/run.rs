@@ -138,11 +138,9 @@ pub(crate) fn play(ready: Ready, sync: Sync, quiet: bool) -> Result<Outcome> {
     crate::command::solve::use_cache(None);
     let stop = Stop::default();
     let progress = show::Progress::start(&settings, quiet);
-    let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    // The players need the other cores: one thread handles tens of thousands of decisions a second.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        // The players need the other cores; a worker handles some 30,000 decisions a second.
-        .worker_threads(cores.div_ceil(2))
         .build()
         .context("failed to start the runtime")?;
     let teller = progress.teller();
@@ -242,11 +240,28 @@ fn finish(args: &RunArgs, folder: &Folder, command: &str, outcome: &Outcome) -> 
         let text = folder.results_text().context("failed to read the results just written")?;
         String::from_utf8(text).context("failed to read the results just written")?
     } else {
-        let shown = show::results(results, show::colour(std::io::stdout().is_terminal()));
-        format!("{shown}Log and results: {dir}\nCheck them with: agon verify {dir}\n")
+        let colour = show::colour(std::io::stdout().is_terminal());
+        let shown = show::results(results, colour);
+        let luck = luck_and_skill(folder, results, colour);
+        format!("{shown}{luck}Log and results: {dir}\nCheck them with: agon verify {dir}\n")
     };
     super::print(&text)?;
     Ok(exit_of(args, results))
+}
+
+/// The points of all players with and without luck, if the analysis of their game measures luck.
+fn luck_and_skill(folder: &Folder, results: &Results, colour: bool) -> String {
+    if !agon_analysis::Models::standard().has_luck(&results.game) {
+        return String::new();
+    }
+    match super::analyse::standings(folder.path()) {
+        Ok(Some(standings)) => format!("\n{}", show::adjusted_standings(&standings, colour)),
+        Ok(None) => String::new(),
+        Err(error) => {
+            eprintln!("agon: failed to analyse the games: {error:#}");
+            String::new()
+        }
+    }
 }
 
 fn exit_of(args: &RunArgs, results: &Results) -> Exit {

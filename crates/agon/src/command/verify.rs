@@ -1,19 +1,18 @@
 //! `agon verify`: does a log follow from the rules?
 
+use super::source::{Progress, Source};
 use crate::args::VerifyArgs;
 use crate::exit::{Exit, Misuse, Unreadable};
 use agon_core::verify::{self, Finding, MatchCheck, Receipt, ReceiptCheck, TournamentCheck};
 use agon_core::{Event, Head, Line, PlayerName, Results, Secret, TournamentId};
 use agon_games::Registry;
 use agon_runner::Folder;
-use agon_store::{FileLog, Log, SqliteLog, read_file};
+use agon_store::{Log, read_file};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The counts and heads of what was checked.
 #[derive(Clone, Default, Debug, Serialize)]
@@ -259,84 +258,8 @@ fn file(path: &Path, claims: &Claims) -> Result<Verdict<Checked>> {
     Ok(check())
 }
 
-/// Where the streams of a log are read from.
-enum Source {
-    Folder(FileLog),
-    /// The database of a server.
-    Database(SqliteLog),
-}
-
-/// The names of a log's streams, by kind.
-#[derive(Default)]
-struct Names {
-    tournaments: Vec<String>,
-    matches: Vec<String>,
-    lobby: Option<String>,
-}
-
-impl Source {
-    fn open(path: &Path) -> Result<Source> {
-        let database = match path.is_dir() {
-            true => Some(path.join(super::serve::LOG_FILE)).filter(|path| path.exists()),
-            false => Some(path.to_owned()),
-        };
-        Ok(match database {
-            Some(path) => Source::Database(SqliteLog::open_read_only(path)?),
-            None => Source::Folder(FileLog::open_to_parse(path)?),
-        })
-    }
-
-    fn is_database(&self) -> bool {
-        matches!(self, Source::Database(..))
-    }
-
-    fn log(&self) -> &dyn Log {
-        match self {
-            Source::Folder(log) => log,
-            Source::Database(log) => log,
-        }
-    }
-
-    fn names(&self) -> Result<Names> {
-        let all = match self {
-            Source::Folder(log) => log.names()?,
-            Source::Database(log) => log.streams()?.into_iter().map(|(name, _)| name).collect(),
-        };
-        let mut names = Names::default();
-        for name in all {
-            match name.split('/').next() {
-                Some("tournament") => names.tournaments.push(name),
-                Some("lobby") if self.is_database() => names.lobby = Some(name),
-                // Secrets of a server do not follow from rules.
-                Some("secret") if self.is_database() => {}
-                _ => names.matches.push(name),
-            }
-        }
-        Ok(names)
-    }
-
-    /// Reports what is wrong with the file of a stream, if its lines are not JSON.
-    fn check_whole(&self, name: &str) -> Result<()> {
-        if let Source::Folder(log) = self {
-            read_file(log.path_of(name)?)?;
-        }
-        Ok(())
-    }
-
-    /// Streams whose last decision a crash tore, among those that were read.
-    fn torn(&self) -> u64 {
-        match self {
-            Source::Folder(log) => log.repairs().len() as u64,
-            Source::Database(..) => 0,
-        }
-    }
-}
-
 /// The result of a check: a value, or the first event that does not follow.
 type Verdict<T> = Result<T, Finding>;
-
-/// A stream's name and the result of its check; `None` for a stream without events.
-type StreamVerdict<T> = (String, Result<Option<Verdict<T>>>);
 
 /// Checks a whole log: every stream, the references between streams, and the results file.
 fn folder(path: &Path, claims: &Claims) -> Result<Verdict<Checked>> {
@@ -351,7 +274,8 @@ fn folder(path: &Path, claims: &Claims) -> Result<Verdict<Checked>> {
         Some(name) => Some(source.log().load(name, 0)?),
         None => None,
     };
-    let progress = Progress::new(names.tournaments.len() + names.matches.len(), claims.quiet);
+    let progress =
+        Progress::new("verifying", names.tournaments.len() + names.matches.len(), claims.quiet);
     let checks = Checks { source: &source, games: Registry::standard(), known, claims, progress };
     let tournaments = match checks.tournaments(&names.tournaments)? {
         Ok(tournaments) => tournaments,
@@ -464,7 +388,6 @@ impl Checks<'_> {
         names: &[String],
         check: impl Fn(&dyn Log, &str, &[String]) -> Result<Verdict<T>> + Sync,
     ) -> Result<Verdict<BTreeMap<String, T>>> {
-        let next = AtomicUsize::new(0);
         let one = |log: &dyn Log, name: &str| -> Result<Option<Verdict<T>>> {
             let lines = log.load(name, 0).with_context(|| format!("failed to read {name}"))?;
             if lines.is_empty() {
@@ -476,28 +399,7 @@ impl Checks<'_> {
             }
             Ok(Some(verdict))
         };
-        let work = || -> Result<Vec<StreamVerdict<T>>> {
-            let own = self.source.log().another_reader()?;
-            let log = own.as_deref().unwrap_or(self.source.log());
-            let mut done = Vec::new();
-            while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
-                done.push((name.clone(), one(log, name)));
-                self.progress.done.fetch_add(1, Ordering::Relaxed);
-            }
-            Ok(done)
-        };
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        let all = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..cores.min(names.len())).map(|_| scope.spawn(work)).collect();
-            while threads.iter().any(|thread| !thread.is_finished()) {
-                self.progress.show();
-            }
-            self.progress.clear();
-            let joined = threads.into_iter().map(|thread| thread.join());
-            let done: Result<Vec<_>> =
-                joined.map(|done| done.expect("checks do not panic")).collect();
-            done.map(|done| done.into_iter().flatten().collect::<BTreeMap<_, _>>())
-        })?;
+        let all = self.source.each(names, &self.progress, one)?;
         let mut found = BTreeMap::new();
         for (name, checked) in all {
             match checked? {
@@ -518,43 +420,6 @@ fn kept_secret(log: &dyn Log, tournament: &str) -> Result<Option<Secret>> {
         _ => None,
     });
     Ok(secret)
-}
-
-/// How many streams are done, shown on a terminal if the check takes long.
-struct Progress {
-    started: Instant,
-    done: AtomicUsize,
-    total: usize,
-    is_shown: bool,
-}
-
-impl Progress {
-    fn new(total: usize, quiet: bool) -> Progress {
-        let is_shown = !quiet && std::io::stderr().is_terminal();
-        Progress { started: Instant::now(), done: AtomicUsize::new(0), total, is_shown }
-    }
-
-    fn is_due(&self) -> bool {
-        self.is_shown && self.started.elapsed() > Duration::from_secs(1)
-    }
-
-    /// Draws the line, and waits a moment.
-    fn show(&self) {
-        let done = self.done.load(Ordering::Relaxed);
-        if self.is_due() {
-            let left = self.total.saturating_sub(done) as f64 / done.max(1) as f64;
-            let left = self.started.elapsed().as_secs_f64() * left;
-            eprint!("\r\x1b[Kverifying {done}/{} streams · ETA {left:.0} s", self.total);
-        }
-        let pause = if self.started.elapsed() < Duration::from_millis(100) { 1 } else { 20 };
-        std::thread::park_timeout(Duration::from_millis(pause));
-    }
-
-    fn clear(&self) {
-        if self.is_due() {
-            eprint!("\r\x1b[K");
-        }
-    }
 }
 
 /// Checks that the results file of a run agrees with the log.

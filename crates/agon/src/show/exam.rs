@@ -1,7 +1,7 @@
 //! The report of `agon doctor` as text: progress, a table, and every failure with its evidence.
 
 use super::{paint, table};
-use agon_doctor::{Failure, Report, Verdict};
+use agon_runner::doctor::{Failure, Report, Verdict};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::Mutex;
@@ -95,7 +95,7 @@ impl ExamProgress {
         ExamProgress { quiet, terminal, started: Instant::now(), drawn: Mutex::new(None) }
     }
 
-    pub(crate) fn step(&self, step: &agon_doctor::Progress) {
+    pub(crate) fn step(&self, step: &agon_runner::doctor::ExamStep) {
         let pause =
             if self.terminal { Duration::from_millis(100) } else { Duration::from_secs(10) };
         let mut drawn = self.drawn.lock().unwrap_or_else(|broken| broken.into_inner());

@@ -1,5 +1,6 @@
 //! Output for people: progress during a run, brackets and tables at its end.
 
+mod analysis;
 mod bracket;
 mod comparison;
 mod exam;
@@ -8,6 +9,7 @@ mod progress;
 mod results;
 mod sandbox;
 
+pub(crate) use analysis::{analysis, luck_of_game, standings as adjusted_standings};
 pub(crate) use exam::{ExamProgress, exam};
 pub(crate) use live::{of_match, on_wires, tournament};
 pub(crate) use progress::Progress;

@@ -1,5 +1,6 @@
 //! Black-box tests: the real `agon` binary with real players, as people use it.
 
+mod analyse;
 mod cli;
 mod doctor;
 mod document;

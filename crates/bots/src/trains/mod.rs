@@ -1,11 +1,26 @@
 //! House players of Trains.
 //!
 //! [`plain`] has the three simple players whose every move the rules define, for tests and
-//! demonstrations. [`Greedy`] plays to win. All of them propose the map that comes with the game.
+//! demonstrations. [`Greedy`] connects its destinations. All players propose the map that comes
+//! with the game. [`Champion`] plays to win:
+//!
+//! ```text
+//!   champion     champion, level-N, cost of answers
+//!   └─ valuation     compares the choices of one seat
+//!      ├─ habits         how an opponent seems to choose
+//!      └─ rollout        one game played to its end by models of the players
+//!         └─ graph           ways and longest paths on the map
+//! ```
 
+mod champion;
+mod graph;
 mod greedy;
+mod habits;
 pub mod plain;
+mod rollout;
+mod valuation;
 
+pub use champion::{AnswerCost, Champion, cost};
 pub use greedy::Greedy;
 pub use plain::{BuyNow, Cheat, HoldTen};
 

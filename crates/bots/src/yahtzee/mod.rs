@@ -18,6 +18,7 @@ mod shared;
 mod solve;
 mod states;
 mod table;
+mod turn;
 mod widget;
 
 pub use bots::{Greedy, Optimal};
@@ -28,3 +29,4 @@ pub use rule::{Rule, UnknownRule};
 pub use shared::{Origin, prepare, table, use_cache};
 pub use solve::{solve, solve_on};
 pub use table::{Best, Table};
+pub use turn::TurnValues;

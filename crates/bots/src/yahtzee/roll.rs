@@ -30,6 +30,11 @@ impl Roll {
 pub struct Keepers(u8);
 
 impl Keepers {
+    /// The choice with these flags, one per die.
+    pub fn new(flags: [bool; 5]) -> Keepers {
+        Keepers((0..5).map(|position| u8::from(flags[position]) << position).sum())
+    }
+
     /// Every choice, from none to all five.
     pub fn every() -> impl Iterator<Item = Keepers> {
         (0..32).map(Keepers)

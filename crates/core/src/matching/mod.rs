@@ -1,4 +1,4 @@
-//! Perfect matchings of smallest total cost, for pairings: `docs/decisions/0030-own-matching.md`.
+//! Perfect matchings of smallest total cost, for pairings: `docs/decisions/0026-own-matching.md`.
 //!
 //! [`cheapest`] pairs an even number of nodes such that the sum of the costs of all pairs is as
 //! small as possible. Its time grows with the third power of the number of nodes, so it is meant

@@ -4,14 +4,17 @@
 //! sees what an input leads to at once and what only follows from a record.
 
 use agon_core::lobby::{AccountKind, LobbyCommand, Role, TokenHash};
-use agon_core::{Line, Millis, PlayerName, TournamentId};
+use agon_core::{
+    Event, Line, Millis, PlayerName, Preset, Raw, RoundRobin, Secret, SecretKept, StreamEnd,
+    TournamentId, TournamentPlan, TournamentStarted,
+};
 use agon_engine::query::{Decide, Query};
 use agon_engine::{
-    AskId, ConnId, Effect, Effects, Engine, HousePlayers, Input, LobbySnapshot, Note, QueryId,
-    ReadError, Record, Seat, Settings, StreamKey, StreamReader, Time, Wire,
+    AskId, ConnId, Effect, Effects, Engine, HousePlayers, Input, LobbySnapshot, LocalPlayers, Note,
+    QueryId, ReadError, Record, Seat, Settings, StreamKey, StreamReader, Time, Wire,
 };
 use agon_games::Registry;
-use agon_wire::native;
+use agon_wire::native::{self, Hello};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -68,6 +71,7 @@ pub(crate) struct Bench {
     /// How long an answer may take in the tournament that was announced.
     pub(crate) answer_ms: Millis,
     last_request: Option<Value>,
+    last_asked: Option<(ConnId, String)>,
 }
 
 impl Bench {
@@ -89,6 +93,7 @@ impl Bench {
             queries: 0,
             answer_ms: 0,
             last_request: None,
+            last_asked: None,
         };
         bench.words();
         bench.commit();
@@ -206,6 +211,36 @@ impl Bench {
         bench
     }
 
+    /// A host that starts the programs of four players itself, one match at a time. They said hello
+    /// over connections 1 to 4, and the tournament `cup` has begun.
+    pub(crate) fn host_of_four() -> Bench {
+        let (id, preset) = (TournamentId::from("cup"), Preset::named("yahtzee-class").unwrap());
+        let names = ["ann", "bob", "cid", "dan"].map(|name| PlayerName::new(name).unwrap());
+        let players = names.to_vec();
+        let mut policy = preset.policy;
+        policy.format = RoundRobin::default().into();
+        let config = Raw::parse(preset.config).unwrap();
+        let (preset, game) = (None, preset.game.to_owned());
+        let plan = TournamentPlan { id: id.clone(), preset, game, config, policy, players };
+        let secret = Secret::from_seed_number(1);
+        let kept = SecretKept { tournament: id.clone(), secret };
+        let started = TournamentStarted { plan };
+        let events: [(StreamKey, Event); 2] =
+            [(StreamKey::Lobby, started.into()), (StreamKey::Secret(id), kept.into())];
+        let lines = events.map(|(stream, event)| {
+            (stream.name(), StreamEnd::unchained(stream.name(), 0).record(0, &[event]))
+        });
+        let local = Some(LocalPlayers { matches_max: 1, start_ms: 10_000 });
+        let streams = Arc::new(Mutex::new(lines.into_iter().collect()));
+        let mut bench = Bench::over(streams, Settings { local, ..Settings::default() });
+        for (player, conn) in names.into_iter().zip(1..) {
+            let (conn, seat) = (ConnId(conn), Seat::local());
+            bench.give(Input::Seated { conn, seat, player, hello: hello() });
+            bench.commit();
+        }
+        bench
+    }
+
     /// The operator announces the tournament `cup` of these players.
     pub(crate) fn announce_only(
         &mut self,
@@ -217,7 +252,7 @@ impl Bench {
             r#"{{"type":"announce","tournament":{{"id":"cup","preset":"{preset}","policy":{policy},
                "selection":{{"by":"named","players":{players}}}}}}}"#
         );
-        let preset = agon_core::Preset::named(preset).unwrap();
+        let preset = Preset::named(preset).unwrap();
         self.answer_ms = preset.policy.rules.time.answer_ms;
         self.say(3, &wanted.replace('\n', ""))
     }
@@ -225,6 +260,11 @@ impl Bench {
     /// The request that was written last.
     pub(crate) fn last_request(&self) -> &Value {
         self.last_request.as_ref().expect("somebody was asked")
+    }
+
+    /// The connection that was asked last, and the request's name within its match.
+    pub(crate) fn last_asked(&self) -> (ConnId, String) {
+        self.last_asked.clone().expect("somebody was asked")
     }
 
     /// Answers a request on a connection.
@@ -245,7 +285,8 @@ impl Bench {
         let mut words = Vec::new();
         for effect in list.drain(..) {
             words.extend(in_words(&effect, &self.effects));
-            if let Effect::Ask { line, .. } = &effect {
+            if let Effect::Ask { conn, ask, line, .. } = &effect {
+                self.last_asked = Some((*conn, request(ask)));
                 self.last_request = serde_json::from_slice(self.effects.line(line)).ok();
             }
             if let Effect::Append(record) = effect {
@@ -257,10 +298,18 @@ impl Bench {
     }
 }
 
+/// The hello of a program.
+pub(crate) fn hello() -> Hello {
+    let name = "a program".to_owned();
+    Hello { protocol: native::PROTOCOL_VERSION, name, nonce: None, proposal: None, history: false }
+}
+
 /// An effect in a few words; `None` for late timers and for the progress of matches.
 fn in_words(effect: &Effect, effects: &Effects) -> Option<String> {
     Some(match effect {
-        Effect::Send { conn, line } => format!("send {conn} {}", message(effects.line(line))),
+        Effect::Send { conn, line } | Effect::Notice { conn, line } => {
+            format!("send {conn} {}", message(effects.line(line)))
+        }
         Effect::Ask { conn, ask, .. } => format!("ask {conn} {}", request(ask)),
         Effect::Call { conn, tell } => match &tell.ask {
             Some(ask) => format!("call {conn} {}", request(&ask.id)),

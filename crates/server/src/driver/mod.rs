@@ -9,11 +9,18 @@
 //!                                 └──▶ passwords ────▶ Checked
 //! ```
 //!
-//! The driver owns the inbox, the clock and the thread. It writes a request on this thread if its
-//! socket has room; other messages wait in the connection's outbox. It submits the records of
-//! several inputs to the log together, so that they share one sync of the disk.
+//! The driver owns the inbox, the clock and the thread. Players' sockets without TLS are read on
+//! the same thread, by tasks of its runtime. So an answer is read, decided, committed and followed
+//! by the next request without a switch to another thread; see
+//! docs/decisions/0027-one-thread-for-a-decision.md.
+//!
+//! The driver writes a request at once if its socket has room; other messages wait in the
+//! connection's outbox. The records of several inputs share one sync of the disk. The driver
+//! commits few records itself, and submits many to the log's own thread, so that it can decide
+//! while they are written.
 
 mod handle;
+mod held;
 mod house;
 mod notes;
 mod ports;
@@ -21,8 +28,8 @@ mod ports;
 use crate::clock;
 use crate::engine::watch::WatcherId;
 use crate::engine::{
-    AskId, CloseReason, ConnId, Effect, Effects, Engine, EngineError, Input, PasswordCheck,
-    PasswordResult, QueryId, ReadError, Record, Settings, StreamKey, Time,
+    AskId, CloseReason, ConnId, Effect, Effects, Engine, EngineError, Input, LineRange,
+    PasswordCheck, PasswordResult, QueryId, ReadError, Record, Settings, StreamKey, Time,
 };
 use crate::gateway::{Outbox, Written};
 use crate::net::Limits;
@@ -38,15 +45,21 @@ use agon_store::{Append, AppendError, Log, LogError, Snapshot};
 pub use handle::Handle;
 pub(crate) use handle::{Archive, Message, Place};
 use handle::{Reply, Shared};
+use held::HeldNotices;
 use house::HousePool;
 use ports::{HouseList, LogReader};
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
+use std::future::poll_fn;
 use std::net::IpAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::task::Poll;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::Sleep;
 
 /// How far timers may be behind the inputs before the driver runs them in between. Longer than any
 /// message takes from its socket to the inbox.
@@ -54,6 +67,13 @@ const BEHIND_MS_MAX: Millis = 1_000;
 
 /// How many inputs the driver processes before it submits their records to the log.
 const INPUTS_MAX: usize = 256;
+
+/// How many records the driver commits on its own thread. For more, the work of the disk and of
+/// the engine at the same time is worth the switch to the log's thread.
+const COMMIT_HERE_MAX: usize = 64;
+
+/// How long the driver waits at most for the next input or timer.
+const PAUSE_MAX: Duration = Duration::from_secs(60);
 
 /// How long the log may take for the records in flight when the server stops.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
@@ -78,6 +98,9 @@ pub enum ServerError {
     /// The system has no random bytes.
     #[error("{0}")]
     Entropy(String),
+    /// The system does not let the server wait for sockets.
+    #[error("failed to start the runtime of the engine: {0}")]
+    Runtime(std::io::Error),
     /// The log did not answer in time when the server stopped.
     #[error(
         "the log did not answer for {0:?}; what was not answered may be lost, and was told to nobody"
@@ -101,20 +124,26 @@ impl From<EngineError> for ServerError {
 pub struct Driver {
     engine: Engine,
     handle: Handle,
-    inbox: Receiver<Message>,
+    /// The tasks that read players' sockets on the driver's thread.
+    runtime: Option<Runtime>,
+    inbox: UnboundedReceiver<Message>,
     log: Arc<dyn Log>,
     outboxes: FxHashMap<ConnId, Outbox>,
     /// Connections that share a socket and have messages that are not flushed.
     unflushed: Vec<ConnId>,
+    /// Notices that wait for the next message to their connection.
+    held: HeldNotices,
     /// Connections whose outbox is full.
     full: Vec<ConnId>,
     effects: Effects,
     /// The streams of the records that were not submitted to the log yet.
     streams: Vec<StreamKey>,
     appends: Vec<Append>,
+    /// How many times records were submitted to the log's thread and are not answered yet.
+    submitted: usize,
     houses: HousePool,
     /// Runs work that blocks.
-    runtime: tokio::runtime::Handle,
+    blocking: tokio::runtime::Handle,
     /// Connections that wait for a password to be checked.
     checking: HashMap<ConnId, Arc<()>>,
     /// The callbacks for answers to queries.
@@ -142,25 +171,35 @@ impl Driver {
         let now = clock::now_ms();
         let engine = Engine::open(reader, games.clone(), list, settings, key, now)?;
         clock::not_before(engine.now_ms());
-        let (sender, inbox) = channel();
+        let (sender, inbox) = unbounded_channel();
+        // All ready sockets are read before the driver decides, so that answers share a commit.
+        let own = tokio::runtime::Builder::new_current_thread()
+            .event_interval(INPUTS_MAX as u32)
+            .enable_all()
+            .build()
+            .map_err(ServerError::Runtime)?;
         let passwords =
             Passwords::new(Some(runtime.clone()), limits.password_checks_per_address_max);
         let weak = Arc::downgrade(&log);
-        let handle = Handle::new(sender, Shared::new(passwords, games, weak));
+        let shared = Shared::new(passwords, games, weak, own.handle().clone());
+        let handle = Handle::new(sender, shared);
         let houses = HousePool::start(houses, handle.clone());
         let mut driver = Driver {
             engine,
             handle,
+            runtime: Some(own),
             inbox,
             log,
             outboxes: FxHashMap::default(),
             unflushed: Vec::new(),
+            held: HeldNotices::default(),
             full: Vec::new(),
             effects: Effects::default(),
             streams: Vec::new(),
             appends: Vec::new(),
+            submitted: 0,
             houses,
-            runtime,
+            blocking: runtime,
             checking: HashMap::new(),
             replies: HashMap::new(),
             queries: 0,
@@ -194,18 +233,25 @@ impl Driver {
 
     /// Runs until the server is stopped, or the log fails.
     pub fn run(mut self) -> Result<(), ServerError> {
-        while !self.engine.is_stopping() {
+        let runtime = self.runtime.take().expect("a driver runs once");
+        runtime.block_on(self.serve())
+    }
+
+    async fn serve(mut self) -> Result<(), ServerError> {
+        let mut alarm = pin!(tokio::time::sleep(PAUSE_MAX));
+        loop {
             self.submit();
             self.flush();
-            let message = match self.pause() {
-                None => self.inbox.try_recv().ok(),
-                Some(pause) => match self.inbox.recv_timeout(pause) {
-                    Ok(message) => Some(message),
-                    Err(RecvTimeoutError::Timeout) => None,
-                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                },
-            };
-            match message {
+            if self.held.next_due().is_some() {
+                self.release_until(clock::now_ms());
+            }
+            if let Some(error) = self.failure() {
+                return Err(self.end_with(error).await);
+            }
+            if self.engine.is_stopping() {
+                return self.drain().await;
+            }
+            match self.next(alarm.as_mut()).await {
                 Some(message) => self.take_all(message),
                 None => {
                     let time = self.time();
@@ -213,11 +259,26 @@ impl Driver {
                     self.carry_out();
                 }
             }
-            if let Some(error) = self.failure() {
-                return Err(self.end_with(error));
-            }
         }
-        self.drain()
+    }
+
+    /// Waits for the next message. `None` if a timer is due first, or records wait to be committed.
+    async fn next(&mut self, mut alarm: Pin<&mut Sleep>) -> Option<Message> {
+        let pause = match self.pause() {
+            Some(pause) if self.appends.is_empty() => pause,
+            _ => return self.inbox.try_recv().ok(),
+        };
+        let due = tokio::time::Instant::now() + pause;
+        // An alarm that is a little early does no harm, and setting it is not free.
+        if alarm.deadline() > due || alarm.is_elapsed() {
+            alarm.as_mut().reset(due);
+        }
+        let inbox = &mut self.inbox;
+        poll_fn(move |context| match inbox.poll_recv(context) {
+            Poll::Ready(message) => Poll::Ready(message),
+            Poll::Pending => alarm.as_mut().poll(context).map(|()| None),
+        })
+        .await
     }
 
     /// Handles a message and those that wait behind it, up to a limit.
@@ -256,16 +317,27 @@ impl Driver {
             }
             Message::Watch(watcher, queue) => drop(self.watchers.insert(watcher, queue)),
             Message::Committed { streams, results } => {
-                for (stream, result) in streams.into_iter().zip(results) {
-                    if let Err(error) = result {
-                        self.failed = Some(error.into());
-                        return self.feed(time, Input::Refused(stream));
-                    }
-                    self.feed(time, Input::Committed(stream));
-                }
-                self.flush();
+                self.submitted -= 1;
+                self.committed(time, streams, results);
             }
         }
+    }
+
+    /// Tells the engine that records are durable, or that one was refused.
+    fn committed(
+        &mut self,
+        time: Time,
+        streams: Vec<StreamKey>,
+        results: Vec<Result<u64, AppendError>>,
+    ) {
+        for (stream, result) in streams.into_iter().zip(results) {
+            if let Err(error) = result {
+                self.failed = Some(error.into());
+                return self.feed(time, Input::Refused(stream));
+            }
+            self.feed(time, Input::Committed(stream));
+        }
+        self.flush();
     }
 
     /// Gives the engine an input, carries out its effects, and runs timers that are long due: time
@@ -302,12 +374,12 @@ impl Driver {
         Time { now, read_until: self.handle.meters().reads.heard_until(now) }
     }
 
-    /// How long until the next timer; `None` if one is due now.
+    /// How long until the next timer, or until a notice is due; `None` if one is due now.
     fn pause(&self) -> Option<Duration> {
-        let longest = Duration::from_secs(60);
-        let Some(at) = self.engine.next_due() else { return Some(longest) };
+        let due = self.engine.next_due().into_iter().chain(self.held.next_due()).min();
+        let Some(at) = due else { return Some(PAUSE_MAX) };
         let now = clock::now_ms();
-        (at > now).then(|| Duration::from_millis(at - now).min(longest))
+        (at > now).then(|| Duration::from_millis(at - now).min(PAUSE_MAX))
     }
 
     fn failure(&mut self) -> Option<ServerError> {
@@ -333,19 +405,18 @@ impl Driver {
 
     fn perform(&mut self, effect: Effect) {
         match effect {
-            Effect::Send { conn, line } => {
+            Effect::Send { conn, line } => drop(self.write(conn, &line, None)),
+            Effect::Notice { conn, line } => {
                 let Some(outbox) = self.outboxes.get(&conn) else { return };
-                if outbox.send(self.effects.line(&line), None) == Written::Full {
-                    self.full.push(conn);
+                let (text, now) = (self.effects.line(&line), self.engine.now_ms());
+                if !(outbox.joins_lines() && self.held.hold(conn, text, now)) {
+                    self.write(conn, &line, None);
                 }
             }
             Effect::Ask { conn, ask, line, follows, .. } => {
-                let Some(outbox) = self.outboxes.get(&conn) else { return };
-                let written = outbox.send(self.effects.line(&line), Some(&ask));
-                if outbox.is_shared() {
-                    self.unflushed.push(conn);
+                if let Some(written) = self.write(conn, &line, Some(&ask)) {
+                    self.asked(conn, ask, written, follows);
                 }
-                self.asked(conn, ask, written, follows);
             }
             Effect::Call { conn, tell } => {
                 self.put(conn, |outbox| outbox.tell(tell));
@@ -359,6 +430,7 @@ impl Driver {
                 }
             }
             Effect::Close { conn, why } => {
+                self.release(conn);
                 if let Some(outbox) = self.outboxes.get(&conn) {
                     outbox.ends(why);
                     // The gateway closes the socket when its outbox is dropped.
@@ -391,6 +463,49 @@ impl Driver {
         }
     }
 
+    /// Writes a message, and before it the notices that wait for it. `None` if the connection is
+    /// closed.
+    fn write(&mut self, conn: ConnId, line: &LineRange, ask: Option<&AskId>) -> Option<Written> {
+        let outbox = self.outboxes.get(&conn)?;
+        let line = self.effects.line(line);
+        let written = match self.held.take(conn) {
+            Some(mut lines) => {
+                lines.extend_from_slice(line);
+                outbox.send(&lines, ask)
+            }
+            None => outbox.send(line, ask),
+        };
+        if ask.is_some() && outbox.is_shared() {
+            self.unflushed.push(conn);
+        }
+        if written == Written::Full {
+            self.full.push(conn);
+        }
+        Some(written)
+    }
+
+    /// Writes the notices that wait for the next message to a connection.
+    fn release(&mut self, conn: ConnId) {
+        if let Some(lines) = self.held.take(conn)
+            && let Some(outbox) = self.outboxes.get(&conn)
+            && outbox.send(&lines, None) == Written::Full
+        {
+            self.full.push(conn);
+        }
+    }
+
+    /// Writes the notices that have waited long enough.
+    fn release_until(&mut self, until: Millis) {
+        while let Some((conn, lines)) = self.held.take_due(until) {
+            if let Some(outbox) = self.outboxes.get(&conn)
+                && outbox.send(&lines, None) == Written::Full
+            {
+                self.full.push(conn);
+            }
+        }
+        self.carry_out();
+    }
+
     /// Handles the outcome of sending a request: it was written, or it waits.
     fn asked(&mut self, conn: ConnId, ask: AskId, written: Written, follows: Option<Millis>) {
         let until = match written {
@@ -401,7 +516,7 @@ impl Driver {
             }
             // A request that waits for its reader does not count as the server's delay.
             Written::Later => self.engine.now_ms(),
-            Written::Full => return self.full.push(conn),
+            Written::Full => return,
         };
         if let Some(at) = follows {
             self.handle.meters().turn_ms.add(until.saturating_sub(at));
@@ -418,6 +533,7 @@ impl Driver {
 
     fn forget(&mut self, conn: ConnId) {
         self.outboxes.remove(&conn);
+        self.held.take(conn);
         self.checking.remove(&conn);
     }
 
@@ -430,15 +546,22 @@ impl Driver {
         }
     }
 
-    /// Submits the collected records to the log, all at once.
+    /// Commits the collected records, or submits them to the log's thread, all at once.
     fn submit(&mut self) {
         if self.appends.is_empty() {
             return;
         }
         let streams = std::mem::take(&mut self.streams);
-        let appends = std::mem::take(&mut self.appends);
+        let mut appends = std::mem::take(&mut self.appends);
+        if appends.len() <= COMMIT_HERE_MAX && self.submitted == 0 {
+            match self.log.commit_here(appends) {
+                Ok(results) => return self.committed(self.time(), streams, results),
+                Err(not_now) => appends = not_now,
+            }
+        }
         let handle = self.handle.clone();
         let done = move |results| handle.put(Message::Committed { streams, results });
+        self.submitted += 1;
         self.log.submit_all(appends, Box::new(done));
     }
 
@@ -480,7 +603,7 @@ impl Driver {
     /// Loads a stream on another thread.
     fn load(&self, stream: StreamKey) {
         let (log, handle) = (Arc::clone(&self.log), self.handle.clone());
-        self.runtime.spawn_blocking(move || {
+        self.blocking.spawn_blocking(move || {
             let lines = log.load(&stream.name(), 0).map_err(ReadError::from);
             handle.send(Input::Loaded { stream, lines });
         });
@@ -505,22 +628,24 @@ impl Driver {
     }
 
     /// Waits for the log, closes the connections and takes a snapshot for the next start.
-    fn drain(mut self) -> Result<(), ServerError> {
-        let give_up = Instant::now() + DRAIN_MAX;
-        while !self.engine.is_drained() {
+    async fn drain(mut self) -> Result<(), ServerError> {
+        let give_up = tokio::time::Instant::now() + DRAIN_MAX;
+        loop {
             self.submit();
-            let left = give_up.saturating_duration_since(Instant::now());
-            match self.inbox.recv_timeout(left) {
-                Ok(message) => self.take(message),
-                Err(_) => return Err(ServerError::Undrained(DRAIN_MAX)),
-            }
             if let Some(error) = self.failure() {
-                self.say_goodbye();
+                self.say_goodbye().await;
                 return Err(error);
+            }
+            if self.engine.is_drained() {
+                break;
+            }
+            match tokio::time::timeout_at(give_up, self.inbox.recv()).await {
+                Ok(Some(message)) => self.take(message),
+                _ => return Err(ServerError::Undrained(DRAIN_MAX)),
             }
         }
         self.log.flush()?;
-        self.say_goodbye();
+        self.say_goodbye().await;
         self.wait_for_snapshot();
         self.engine.finish();
         self.carry_out();
@@ -530,27 +655,27 @@ impl Driver {
     }
 
     /// Stops after an internal error. Players are only notified that the server stops.
-    fn end_with(mut self, error: ServerError) -> ServerError {
+    async fn end_with(mut self, error: ServerError) -> ServerError {
         if !self.engine.is_stopping() {
             self.engine.tell_stopping();
             self.carry_out();
         }
-        self.say_goodbye();
+        self.say_goodbye().await;
         error
     }
 
     /// Closes the outboxes and waits until the gateways have written their contents.
-    fn say_goodbye(&mut self) {
+    async fn say_goodbye(&mut self) {
+        self.release_until(Millis::MAX);
         let mut leaving: HashSet<ConnId> = self.outboxes.keys().copied().collect();
         self.outboxes.values().for_each(|outbox| outbox.ends(CloseReason::Stopping));
         self.outboxes.clear();
-        let give_up = Instant::now() + GOODBYE_MAX;
+        let give_up = tokio::time::Instant::now() + GOODBYE_MAX;
         while !leaving.is_empty() {
-            let left = give_up.saturating_duration_since(Instant::now());
-            match self.inbox.recv_timeout(left) {
-                Ok(Message::Input(Input::Closed { conn })) => drop(leaving.remove(&conn)),
-                Ok(_) => {}
-                Err(_) => return,
+            match tokio::time::timeout_at(give_up, self.inbox.recv()).await {
+                Ok(Some(Message::Input(Input::Closed { conn }))) => drop(leaving.remove(&conn)),
+                Ok(Some(_)) => {}
+                _ => return,
             }
         }
     }

@@ -9,28 +9,18 @@ use crate::clock::now_ms;
 use crate::driver::{Handle, Place};
 use crate::engine::seat_side::{Framed, Framing, NORMAL, Received, error_line, received};
 use crate::engine::{CloseReason, ConnId, Input, Seat};
+use crate::net::socket;
 use agon_core::Millis;
-use std::future::poll_fn;
-use std::mem::MaybeUninit;
 use std::net::IpAddr;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf, Sink};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, Sink};
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::{Semaphore, mpsc};
 
-/// How many bytes to read at once. The buffer is on the stack during a read, so an idle connection
-/// needs none.
-const READ_BYTES: usize = 8 * 1024;
-
 /// About how many bytes to write at once.
 const WRITE_BYTES: usize = 64 * 1024;
-
-/// How long the other end has to read the last messages before the socket is closed.
-const LINGER_MS: u64 = 1_000;
 
 /// The next connection number, shared by all gateways.
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -72,11 +62,11 @@ async fn visit_halves(
     let (engine, limits) = (gateway.engine(), gateway.limits());
     let conn = number();
     let wire = framing.wire();
-    let (socket, to) = match to {
-        To::Everybody(socket) => (Some(socket), None),
+    let (direct, to) = match to {
+        To::Everybody(direct) => (Some(direct), None),
         To::Task(to) => (None, Some(to)),
     };
-    let (out, outbox) = Outbox::new(conn, Seat::native(wire), limits.outbox_lines_max, socket);
+    let (out, outbox) = Outbox::new(conn, Seat::native(wire), limits.outbox_lines_max, direct);
     let liveness = Arc::clone(out.liveness());
     gateway.0.connections.add(&liveness);
     engine.meters().opened(wire).add();
@@ -107,8 +97,7 @@ async fn visit_halves(
     engine.send(Input::Closed { conn });
     note_end(engine, &liveness, conn);
     if said_all {
-        // Closing a socket with unread input would discard the last messages.
-        let _ = tokio::time::timeout(Duration::from_millis(LINGER_MS), drain(&mut from)).await;
+        socket::linger(&mut from).await;
     }
 }
 
@@ -175,7 +164,7 @@ impl Reader<'_> {
                     Next::Leave => return,
                 }
             }
-            match poll_fn(|context| read_some(from, context, &mut self.framing)).await {
+            match socket::read(from, &mut self.framing).await {
                 Ok(1..) => at = self.engine.read_at(),
                 _ => return,
             }
@@ -239,18 +228,6 @@ fn end_with(liveness: &Liveness, code: u16, why: Option<String>) -> bool {
     liveness.send(Out::Close(code))
 }
 
-fn read_some(
-    from: &mut (impl AsyncRead + Unpin),
-    context: &mut Context<'_>,
-    framing: &mut Framing,
-) -> Poll<std::io::Result<usize>> {
-    let mut bytes = [const { MaybeUninit::uninit() }; READ_BYTES];
-    let mut piece = ReadBuf::uninit(&mut bytes);
-    ready!(Pin::new(from).poll_read(context, &mut piece))?;
-    framing.push(piece.filled());
-    Poll::Ready(Ok(piece.filled().len()))
-}
-
 /// Writes to the half that exists.
 pub(super) async fn write_to(
     to: Option<impl AsyncWrite + Unpin>,
@@ -289,11 +266,7 @@ async fn write(
             batch.add(liveness.wire, out);
         }
         last = batch.last;
-        let written = async {
-            to.write_all(&batch.bytes).await?;
-            to.flush().await
-        };
-        if let Err(error) = patiently(patience, written).await {
+        if let Err(error) = socket::write(to, &batch.bytes, patience).await {
             if error.kind() == std::io::ErrorKind::TimedOut {
                 liveness.ends(CloseReason::Unwritable);
             }
@@ -309,25 +282,4 @@ async fn write(
         }
     }
     tokio::time::timeout(patience, to.shutdown()).await.is_ok_and(|shut| shut.is_ok())
-}
-
-/// Writes with a timeout. Only a write that has to wait sets a timer, and few have to.
-async fn patiently(
-    patience: Duration,
-    written: impl Future<Output = std::io::Result<()>>,
-) -> std::io::Result<()> {
-    let mut written = std::pin::pin!(written);
-    let at_once = poll_fn(|context| Poll::Ready(written.as_mut().poll(context))).await;
-    match at_once {
-        Poll::Ready(done) => done,
-        Poll::Pending => tokio::time::timeout(patience, written).await?,
-    }
-}
-
-/// Reads and discards the rest of the input.
-async fn drain(from: &mut (impl AsyncRead + Unpin)) {
-    let mut nothing = Framing::lines(0);
-    while let Ok(1..) = poll_fn(|context| read_some(from, context, &mut nothing)).await {
-        while nothing.take().is_some() {}
-    }
 }

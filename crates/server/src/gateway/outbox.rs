@@ -215,6 +215,11 @@ impl Outbox {
         }
     }
 
+    /// Whether several messages can be written as one: they are lines of a socket.
+    pub(crate) fn joins_lines(&self) -> bool {
+        self.liveness.direct.is_some() && self.liveness.wire == Wire::Tcp
+    }
+
     /// Whether messages have to be flushed: several connections share one socket.
     pub(crate) fn is_shared(&self) -> bool {
         self.liveness.at_once.is_some()

@@ -16,11 +16,13 @@ use crate::clock::now_ms;
 use crate::driver::Handle;
 use crate::engine::seat_side::{GRACE_MS, PAUSE_MS, Talk};
 use crate::engine::{CloseReason, ConnId, Input, PeerSaid, Peers, Seat, Tell};
+use crate::net::socket;
 use agon_core::{Millis, PlayerName};
 use agon_wire::fish::observer::Follow;
 use agon_wire::peer::Speaker;
 use agon_wire::sign_up::{BadSignUp, Newcomer};
 use agon_wire::values::{self, Values};
+use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -35,9 +37,6 @@ const READ_BYTES: usize = 8 * 1024;
 
 /// How long a pause completes a number or a word.
 const PAUSE: Duration = Duration::from_millis(PAUSE_MS);
-
-/// How long the other end has to read the last messages before the socket is closed.
-const LINGER: Duration = Duration::from_millis(1_000);
 
 /// Accepts programs until the task is dropped.
 pub async fn serve_peers(listener: TcpListener, gateway: Gateway, peers: Peers) {
@@ -104,16 +103,8 @@ async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers
     engine.send(Input::Closed { conn });
     connection::note_end(engine, &liveness, conn);
     if said_all {
-        drain(&mut socket).await;
+        socket::linger(&mut socket).await;
     }
-}
-
-/// Gives the other end time to read the last messages: closing a socket with unread input would
-/// discard them.
-async fn drain(socket: &mut Stream) {
-    let mut piece = [0; 512];
-    let drained = async { while let Ok(1..) = socket.read(&mut piece).await {} };
-    let _ = timeout(LINGER, drained).await;
 }
 
 /// Runs a future, and gives up the place in the order of sign-ups if it takes too long.
@@ -219,7 +210,7 @@ async fn introduction(socket: &mut Stream, peers: &Peers) -> Option<Introduction
             if let BadSignUp::Http = why {
                 let _ = socket.write_all(wrong_port(wire).as_bytes()).await;
                 let _ = socket.shutdown().await;
-                drain(socket).await;
+                socket::linger(socket).await;
             }
             None
         }
@@ -330,17 +321,11 @@ impl Visit<'_> {
 
     async fn write(&mut self, socket: &mut Stream, text: &str) -> bool {
         let patience = Duration::from_millis(self.limits.write_ms_max);
-        let written = async {
-            socket.write_all(text.as_bytes()).await?;
-            socket.flush().await
-        };
-        match timeout(patience, written).await {
-            Ok(written) => written.is_ok(),
-            Err(_) => {
-                self.liveness.ends(CloseReason::Unwritable);
-                false
-            }
+        let written = socket::write(socket, text.as_bytes(), patience).await;
+        if written.as_ref().is_err_and(|error| error.kind() == ErrorKind::TimedOut) {
+            self.liveness.ends(CloseReason::Unwritable);
         }
+        written.is_ok()
     }
 }
 

@@ -7,6 +7,7 @@ use super::outbox::{Liveness, Out, Outbox};
 use super::{Gateway, Limits, Stream, connection};
 use crate::clock::now_ms;
 use crate::engine::{CloseReason, Input, PeerSaid, Peers, Seat};
+use crate::net::socket;
 use agon_core::Millis;
 use agon_wire::fish::observer::{Follow, Observer};
 use agon_wire::peer::Told;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 /// How many messages may wait. Beyond that the oldest is dropped, and a position is sent instead of
 /// the moves that led to it.
@@ -119,12 +120,8 @@ impl Feed<'_> {
         // This wire cannot express the view of another game.
         let Ok(texts) = self.observer.tell(told) else { return true };
         let text = texts.concat();
-        let written = async {
-            socket.write_all(text.as_bytes()).await?;
-            socket.flush().await
-        };
         let patience = Duration::from_millis(self.limits.write_ms_max);
-        matches!(timeout(patience, written).await, Ok(Ok(())))
+        socket::write(socket, text.as_bytes(), patience).await.is_ok()
     }
 }
 

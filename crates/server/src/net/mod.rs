@@ -5,6 +5,7 @@
 mod guests;
 mod limits;
 mod paced;
+pub(crate) mod socket;
 mod tls;
 
 use crate::driver::Handle;

@@ -6,6 +6,7 @@
 //! matches are read from the log, away from the engine.
 
 mod accounts;
+mod analysis;
 mod announce;
 mod answers;
 mod archive;

@@ -8,11 +8,12 @@ use super::problem::Problem;
 use super::{Answer, Web};
 use crate::clock::now_ms;
 use crate::engine::delay::DelayLine;
+use crate::engine::seat_side::{Framed, Framing, GOING_AWAY, NORMAL, PROTOCOL_ERROR};
 use crate::engine::watch::{About, Shown};
-use crate::net::{Guest, Limits};
+use crate::net::{Guest, Limits, socket};
 use crate::watch::Watch;
 use agon_core::{Millis, Policy};
-use agon_wire::websocket::{Frames, Incoming, Opcode, encode};
+use agon_wire::websocket::{Opcode, encode};
 use axum::extract::{ConnectInfo, FromRequest, Query, Request};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
@@ -28,14 +29,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::AsyncWrite;
 use tokio::time::{Instant, Sleep, timeout};
 
 /// The largest frame an observer may send: they only send pings and pongs.
 const FRAME_BYTES_MAX: usize = 4 * 1024;
-
-/// How long the other end may take to close.
-const LINGER_MS: u64 = 1_000;
 
 /// After how many seconds a spectator who was rejected for lack of room should retry.
 const WATCHERS_RETRY_AFTER_S: u64 = 10;
@@ -167,20 +165,16 @@ fn message(shown: &Shown) -> String {
     format!("{{\"event\":\"{name}\",\"id\":\"{id}\",\"data\":{data}}}")
 }
 
-/// The close codes of WebSocket.
-const NORMAL: u16 = 1000;
-const GOING_AWAY: u16 = 1001;
-const PROTOCOL_ERROR: u16 = 1002;
+/// The close code for a message, which observers may not send.
 const NOT_FOR_YOU: u16 = 1008;
 
 /// Sends events until there are no more, or the other end is gone.
 async fn serve(stream: TokioIo<hyper::upgrade::Upgraded>, mut observer: Observer, limits: &Limits) {
     let (mut from, mut to) = tokio::io::split(stream);
-    let mut frames = Frames::of_client(FRAME_BYTES_MAX);
+    let mut framing = Framing::frames(FRAME_BYTES_MAX);
     let beat = Duration::from_millis(limits.heartbeat_ms.max(1));
     let silence = Duration::from_millis(limits.silence_ms_max);
     let (mut heard, mut next_beat) = (Instant::now(), Instant::now() + beat);
-    let mut piece = [0; 512];
     let code = loop {
         let sent = tokio::select! {
             shown = poll_fn(|context| observer.poll_next(context)) => match shown {
@@ -190,11 +184,10 @@ async fn serve(stream: TokioIo<hyper::upgrade::Upgraded>, mut observer: Observer
                 }
                 None => break NORMAL,
             },
-            read = from.read(&mut piece) => {
-                let Ok(count @ 1..) = read else { return };
+            read = socket::read(&mut from, &mut framing) => {
+                let Ok(1..) = read else { return };
                 heard = Instant::now();
-                frames.push(&piece[..count]);
-                match take(&mut frames, &mut to, limits).await {
+                match take(&mut framing, &mut to, limits).await {
                     Ok(sent) => sent,
                     Err(code) => break code,
                 }
@@ -212,31 +205,27 @@ async fn serve(stream: TokioIo<hyper::upgrade::Upgraded>, mut observer: Observer
         }
     };
     send(&mut to, limits, Opcode::Close, &code.to_be_bytes()).await;
-    // Closing a socket with unread input would discard the last messages.
-    let drained = async { while let Ok(1..) = from.read(&mut piece).await {} };
-    let _ = timeout(Duration::from_millis(LINGER_MS), drained).await;
+    socket::linger(&mut from).await;
 }
 
 /// Handles received frames and answers pings; returns whether that could be written, or the code to
 /// close with.
 async fn take(
-    frames: &mut Frames,
+    framing: &mut Framing,
     to: &mut (impl AsyncWrite + Unpin),
     limits: &Limits,
 ) -> Result<bool, u16> {
-    while let Some(came) = frames.take() {
-        match came {
-            Ok(Incoming::Ping(payload)) => {
-                let payload = payload.to_vec();
-                if !send(to, limits, Opcode::Pong, &payload).await {
+    while let Some(framed) = framing.take() {
+        match framed {
+            Framed::Ping(payload) => {
+                if !send(to, limits, Opcode::Pong, payload).await {
                     return Ok(false);
                 }
             }
-            Ok(Incoming::Pong(_)) => {}
-            Ok(Incoming::Close(_)) => return Err(NORMAL),
-            // Observers may not send messages.
-            Ok(Incoming::Text(_)) => return Err(NOT_FOR_YOU),
-            Err(_) => return Err(PROTOCOL_ERROR),
+            Framed::Pong => {}
+            Framed::Close => return Err(NORMAL),
+            Framed::Message(_) => return Err(NOT_FOR_YOU),
+            Framed::Bad(_) | Framed::Broken(_) => return Err(PROTOCOL_ERROR),
         }
     }
     Ok(true)
@@ -250,12 +239,8 @@ async fn send(
 ) -> bool {
     let mut bytes = Vec::with_capacity(payload.len() + 10);
     encode(&mut bytes, opcode, payload, None);
-    let written = async {
-        to.write_all(&bytes).await?;
-        to.flush().await
-    };
     let patience = Duration::from_millis(limits.write_ms_max);
-    timeout(patience, written).await.is_ok_and(|written| written.is_ok())
+    socket::write(to, &bytes, patience).await.is_ok()
 }
 
 /// Extracts the message about a part from a message about the whole; `None` if there is none.

@@ -4,9 +4,9 @@
 use super::route::Access::{Operator, Owner, PerhapsToken, Token};
 use super::route::Route;
 use super::{
-    accounts, announce, assets, docs, events, faults, formats, games, invitations, lobby, matches,
-    metrics, openapi, operator, page, play, played, positions, queues, reports, standings, start,
-    tournaments,
+    accounts, analysis, announce, assets, docs, events, faults, formats, games, invitations, lobby,
+    matches, metrics, openapi, operator, page, play, played, positions, queues, reports, standings,
+    start, tournaments,
 };
 use crate::engine::Report;
 use crate::engine::Wanted;
@@ -149,6 +149,13 @@ fn of_tournaments() -> Vec<Route> {
         .gives::<Report>(200)
         .fails(&[404, 409]),
         Route::get(
+            "/api/v1/tournaments/{id}/analysis",
+            analysis::of_tournament,
+            "The points of all players of a tournament that is over, as scored and without luck.",
+        )
+        .gives::<analysis::TournamentAnalysis>(200)
+        .fails(&[404, 409, 422]),
+        Route::get(
             "/api/v1/tournaments/{id}/comparison",
             reports::comparison,
             "How strong the players of a tournament that is over are, with 95 % intervals.",
@@ -218,6 +225,13 @@ fn of_matches() -> Vec<Route> {
         )
         .gives::<played::Replay>(200)
         .fails(&[404, 409]),
+        Route::get(
+            "/api/v1/tournaments/{id}/matches/{match}/games/{game}/analysis",
+            analysis::of_game,
+            "The luck of every draw and the cost of every decision in a game that is over.",
+        )
+        .gives::<agon_analysis::GameAnalysis>(200)
+        .fails(&[404, 409, 422]),
         Route::get(
             "/api/v1/tournaments/{id}/matches/{match}/games/{game}/positions",
             positions::all,

@@ -101,11 +101,12 @@ fn fish_policy(rng: &mut Rng) -> Value {
 /// Draws a format in which players meet in pairs, or in Swiss tournaments at tables.
 fn newer_format(rng: &mut Rng, policy: &mut Value) {
     let ties = *rng.pick(&["share", "replay"]);
-    let tie_breaks = rng.pick(&[
-        json!(["buchholz", "sonneborn-berger", "head-to-head", "points"]),
-        json!(["head-to-head", "games"]),
-        json!(["points"]),
-    ]);
+    let orders: [&[&str]; 3] = [
+        &["buchholz", "sonneborn-berger", "head-to-head", "points"],
+        &["head-to-head", "games"],
+        &["points"],
+    ];
+    let tie_breaks = *rng.pick(&orders);
     let (format, ties) = match rng.below(10) {
         0 => (json!({"kind": "swiss", "rounds": rng.between(1, 4)}), ties),
         1 => (json!({"kind": "swiss", "tie_breaks": tie_breaks}), ties),
@@ -123,12 +124,8 @@ fn newer_format(rng: &mut Rng, policy: &mut Value) {
         7 => (json!({"kind": "round-robin", "cycles": 2, "tie_breaks": tie_breaks}), ties),
         8 => (json!({"kind": "bracket", "third_place": true}), "replay"),
         _ => {
-            let first = rng.pick(&[
-                json!({"kind": "groups", "size": 3}),
-                json!({"kind": "swiss", "rounds": 2}),
-                json!({"kind": "round-robin"}),
-            ]);
-            let second = rng.pick(&[json!({"kind": "bracket"}), json!({"kind": "swiss"})]);
+            let first = json!({"kind": rng.pick(&["groups", "swiss", "round-robin"])});
+            let second = json!({"kind": rng.pick(&["bracket", "swiss"])});
             let second = json!({"format": second, "players": rng.between(2, 4)});
             (json!({"kind": "stages", "stages": [{"format": first}, second]}), "replay")
         }

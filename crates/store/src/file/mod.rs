@@ -17,11 +17,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
+use crate::append::gather;
 use crate::disk::sync_folder;
 use crate::group::Group;
 use crate::lock::Lock;
 use crate::name::check_for_reading;
-use crate::{Append, AppendError, Done, Log, LogError, check_stream_name};
+use crate::{Append, AppendError, Done, DoneAll, Log, LogError, check_stream_name};
 
 use files::Files;
 pub use files::Repair;
@@ -115,6 +116,16 @@ impl Log for FileLog {
             Mode::ReadOnly => done(Err(AppendError::ReadOnly)),
             Mode::Process(flusher) => flusher.submit(append, done),
             Mode::Always(group) => group.submit(append, done),
+        }
+    }
+
+    fn submit_all(&self, appends: Vec<Append>, done: DoneAll) {
+        match &self.mode {
+            // Nothing waits for the disk here, so there is nothing to gather either.
+            Mode::Process(flusher) => {
+                done(appends.iter().map(|append| flusher.append_trusted(append)).collect());
+            }
+            _ => gather(appends, done, |append, done| self.submit(append, done)),
         }
     }
 

@@ -4,19 +4,27 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::files::{Files, Slot};
-use crate::append::Pending;
-use crate::group::Group;
-use crate::{Append, AppendError, LogError};
+use crate::append::Answers;
+use crate::group::{Commit, Group};
+use crate::{Append, LogError};
 
 pub(super) fn start(files: Arc<Files>) -> Result<Group, LogError> {
     let root = files.root().to_owned();
-    Group::start(move |turns| turns.serve(|group| commit(&files, group)))
+    Group::start(FilesWriter(files))
         .map_err(|error| LogError::io("start a thread for", &root, &error))
 }
 
+struct FilesWriter(Arc<Files>);
+
+impl Commit for FilesWriter {
+    fn commit(&mut self, group: &[&[Append]]) -> Vec<Answers> {
+        commit(&self.0, group)
+    }
+}
+
 /// Writes every append, syncs every file touched, then shows the new events to readers.
-fn commit(files: &Files, group: &[Pending]) -> Vec<Vec<Result<u64, AppendError>>> {
-    let appends = || group.iter().flat_map(|pending| &pending.appends);
+fn commit(files: &Files, group: &[&[Append]]) -> Vec<Answers> {
+    let appends = || group.iter().copied().flatten();
     let written: Vec<_> = appends().map(|append| files.write(append)).collect();
     let touched: HashMap<_, _> = written.iter().flatten().map(|slot| (slot.id, slot)).collect();
     let touched: Vec<_> = touched.into_values().cloned().collect();
@@ -30,5 +38,5 @@ fn commit(files: &Files, group: &[Pending]) -> Vec<Vec<Result<u64, AppendError>>
     };
     let answers = appends().zip(written);
     let mut answers = answers.map(|(append, slot)| slot.and_then(|slot| answer(append, slot)));
-    group.iter().map(|pending| answers.by_ref().take(pending.appends.len()).collect()).collect()
+    group.iter().map(|appends| answers.by_ref().take(appends.len()).collect()).collect()
 }

@@ -23,10 +23,9 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::Connection;
-
+use crate::append::Answers;
 use crate::disk::write_whole;
-use crate::group::{Group, Turns};
+use crate::group::{Commit, Group};
 use crate::lock::Lock;
 use crate::name::check_for_reading;
 use crate::{Append, AppendError, Done, DoneAll, Log, LogError, Meter, Snapshot};
@@ -34,7 +33,7 @@ use crate::{Append, AppendError, Done, DoneAll, Log, LogError, Meter, Snapshot};
 pub use backup::Backup;
 pub(crate) use reader::Reader;
 use watermark::Watermark;
-use writer::{Writer, refuse};
+use writer::Writer;
 
 /// A log in a SQLite database.
 ///
@@ -57,14 +56,13 @@ impl SqliteLog {
         // Checked before anything changes, so that a damaged log stays as it is.
         watermark::check(path)?;
         let db = schema::open_writer(path)?;
-        // Done here, because the thread below cannot report an error.
-        Writer::new(&db).map_err(|error| schema::failure("open", path, &error))?;
         let watermark = Watermark::open(path, &db)?;
+        let writer = Writer::new(db).map_err(|error| schema::failure("open", path, &error))?;
         let reader = Reader::open(path)?;
         reader.look_at_tail()?;
         let meter = Arc::<Meter>::default();
         let own = Arc::clone(&meter);
-        let group = Group::start(move |turns| run(db, lock, watermark, &own, &turns))
+        let group = Group::start(LockedWriter { writer, watermark, meter: own, _lock: lock })
             .map_err(|error| LogError::io("start a thread for", path, &error))?;
         Ok(SqliteLog { reader, group: Some(group), meter })
     }
@@ -101,6 +99,16 @@ impl Log for SqliteLog {
         match &self.group {
             Some(group) => group.submit_all(appends, done),
             None => done(appends.iter().map(|_| Err(AppendError::ReadOnly)).collect()),
+        }
+    }
+
+    fn commit_here(
+        &self,
+        appends: Vec<Append>,
+    ) -> Result<Vec<Result<u64, AppendError>>, Vec<Append>> {
+        match &self.group {
+            Some(group) => group.commit_here(appends),
+            None => Err(appends),
         }
     }
 
@@ -146,21 +154,28 @@ impl Log for SqliteLog {
     }
 }
 
-/// The body of the writer thread, which holds the lock until it ends.
-fn run(db: Connection, _lock: Lock, mut watermark: Watermark, meter: &Meter, turns: &Turns) {
-    match Writer::new(&db) {
-        Ok(mut writer) => {
-            turns
-                .serve(|group| meter.measure(|| writer.commit(group, |last| watermark.note(last))));
-            // These two only save work: acknowledged records are durable without them.
-            let _ = writer.close();
-        }
-        Err(error) => {
-            let fault = error.into();
-            turns.serve(|group| refuse(group, &fault));
-        }
+/// The writer with everything that one commit needs. It holds the lock of the database until it is
+/// dropped.
+struct LockedWriter {
+    writer: Writer,
+    watermark: Watermark,
+    meter: Arc<Meter>,
+    /// Last, so that the database is closed before another process can lock it.
+    _lock: Lock,
+}
+
+impl Commit for LockedWriter {
+    fn commit(&mut self, group: &[&[Append]]) -> Vec<Answers> {
+        let LockedWriter { writer, watermark, meter, .. } = self;
+        meter.measure(|| writer.commit(group, |last| watermark.note(last)))
     }
-    let _ = db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+}
+
+impl Drop for LockedWriter {
+    fn drop(&mut self) {
+        // This only saves work: acknowledged records are durable without it.
+        let _ = self.writer.close();
+    }
 }
 
 pub(crate) fn lock_path(path: &Path) -> PathBuf {

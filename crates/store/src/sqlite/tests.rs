@@ -3,10 +3,10 @@
 use std::fs;
 use std::io;
 
+use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::append::Pending;
 
 mod chains;
 mod format_1;
@@ -226,27 +226,30 @@ fn foreign_writer_causes_a_conflict_and_no_damage() {
 fn a_full_database_refuses_the_group_and_goes_on_when_there_is_room() {
     let dir = tempfile::tempdir().unwrap();
     let db = schema::open_writer(&dir.path().join("log.db")).unwrap();
-    let mut writer = Writer::new(&db).unwrap();
-    let mut commit = |appends: Vec<Append>| {
-        let pending = |append| Pending::one(append, Box::new(|_| ()));
-        let group: Vec<_> = appends.into_iter().map(pending).collect();
+    let mut writer = Writer::new(db).unwrap();
+    let commit = |writer: &mut Writer, appends: Vec<Append>| {
+        let group: Vec<_> = appends.iter().map(std::slice::from_ref).collect();
         writer.commit(&group, |_| Ok(())).concat()
     };
-    assert_eq!(commit(vec![append("a", 0, 1), append("b", 0, 1)]), [Ok(1), Ok(1)]);
+    let two = vec![append("a", 0, 1), append("b", 0, 1)];
+    assert_eq!(commit(&mut writer, two), [Ok(1), Ok(1)]);
 
-    let room = |pages: u32| {
-        db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(())).unwrap();
+    let room = |writer: &Writer, pages: u32| {
+        let sql = format!("PRAGMA max_page_count = {pages}");
+        writer.db().query_row(&sql, [], |_| Ok(())).unwrap();
     };
-    room(1);
-    let refused = commit(vec![append("a", 1, 1), append("b", 7, 1), append("c", 0, 500)]);
+    room(&writer, 1);
+    let three = vec![append("a", 1, 1), append("b", 7, 1), append("c", 0, 500)];
+    let refused = commit(&mut writer, three);
     for (answer, stream) in refused.iter().zip(["a", "b", "c"]) {
         let Err(AppendError::Io { stream: named, kind, .. }) = answer else { panic!("{answer:?}") };
         assert_eq!((named.as_str(), *kind), (stream, io::ErrorKind::StorageFull));
     }
     // Appends that still fit are accepted, and nothing of the rejected group remains.
-    assert_eq!(commit(vec![append("a", 1, 1)]), [Ok(2)]);
-    room(100_000);
-    assert_eq!(commit(vec![append("b", 1, 1), append("c", 0, 500)]), [Ok(2), Ok(500)]);
+    assert_eq!(commit(&mut writer, vec![append("a", 1, 1)]), [Ok(2)]);
+    room(&writer, 100_000);
+    let two = vec![append("b", 1, 1), append("c", 0, 500)];
+    assert_eq!(commit(&mut writer, two), [Ok(2), Ok(500)]);
     // The log's connection is still open, which does not affect a check.
     assert_eq!(SqliteLog::check(dir.path().join("log.db")), Ok(()));
 }
@@ -361,11 +364,10 @@ fn replaced_database_is_kept_with_its_write_ahead_log() {
     drop(new);
     // Simulates a killed server: its last record is only in the write-ahead log.
     let db = schema::open_writer(&path).unwrap();
-    let mut writer = Writer::new(&db).unwrap();
-    writer.commit(&[Pending::one(append("last", 0, 1), Box::new(|_| ()))], |_| Ok(()));
+    let mut writer = Writer::new(db).unwrap();
+    writer.commit(&[&[append("last", 0, 1)]], |_| Ok(()));
     let kept = SqliteLog::replace(&path, &by).unwrap();
     drop(writer);
-    drop(db);
     assert_eq!(SqliteLog::open_read_only(&path).unwrap().streams(), Ok(vec![("n".into(), 1)]));
     let old = SqliteLog::open_read_only(&kept).unwrap();
     assert_eq!(old.load("last", 0).unwrap().len(), 1);

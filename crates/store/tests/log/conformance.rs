@@ -15,6 +15,9 @@ macro_rules! conformance {
         conformance!(@log file_process: $($test)*);
         conformance!(@log file_always: $($test)*);
         conformance!(@log sqlite: $($test)*);
+
+        /// All of them by name, for a log whose server should start only once.
+        pub(crate) const CASES: &[(&str, fn(&Place))] = &[$((stringify!($test), $test)),*];
     };
     (@log $log:ident: $($test:ident)*) => {
         mod $log {
@@ -39,6 +42,7 @@ conformance! {
     bad_names_are_refused
     bad_lines_are_refused
     several_are_answered_together
+    appends_committed_here_keep_their_order_with_submitted_ones
     answers_come_in_order
     an_answer_may_submit
     a_flush_waits_for_answers
@@ -275,6 +279,31 @@ fn several_are_answered_together(place: &Place) {
     assert_eq!(log.streams().unwrap(), [("a".to_owned(), 3), ("b".to_owned(), 2)]);
 }
 
+fn appends_committed_here_keep_their_order_with_submitted_ones(place: &Place) {
+    let log = place.open();
+    let (tx, rx) = channel();
+    let submit = |appends: Vec<Append>| {
+        let tx = tx.clone();
+        log.submit_all(appends, Box::new(move |results| tx.send(results).unwrap()));
+    };
+    for expected in (0..90).step_by(3) {
+        submit(vec![decision("a", expected, 1, "submitted")]);
+        let two = vec![decision("a", expected + 1, 1, "here"), decision("a", expected + 2, 1, "")];
+        match log.commit_here(two) {
+            Ok(results) => tx.send(results).unwrap(),
+            Err(busy) => submit(busy),
+        }
+    }
+    let conflict = vec![decision("a", 7, 1, "late"), decision("b", 0, 1, "")];
+    match log.commit_here(conflict) {
+        Ok(results) => assert!(matches!(results[..], [Err(AppendError::Conflict { .. }), Ok(1)])),
+        Err(busy) => assert_eq!(busy.len(), 2),
+    }
+    log.flush().unwrap();
+    drop((tx, rx.try_iter().flatten().for_each(|result| assert!(result.is_ok(), "{result:?}"))));
+    assert_eq!(log.load("a", 0).unwrap().len(), 90);
+}
+
 fn answers_come_in_order(place: &Place) {
     let log = place.open();
     let answers = Arc::new(Mutex::new(Vec::new()));
@@ -380,7 +409,7 @@ fn the_latest_event_is_known_or_none_is(place: &Place) {
     assert_eq!(log.append(decision("m/1", 0, 3, "x")), Ok(3));
     assert_eq!(log.append(decision("m/2", 0, 2, "y")), Ok(2));
     let due = decision("m/2", 0, 2, "y").lines.pop();
-    let keeps = matches!(place, Place::Sqlite(..));
+    let keeps = matches!(place, Place::Sqlite(..) | Place::Postgres(..));
     assert_eq!(log.latest().unwrap(), due.filter(|_| keeps));
     assert!(log.append(decision("m/1", 0, 1, "z")).is_err());
     let latest = log.latest();

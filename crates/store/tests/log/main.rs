@@ -7,3 +7,5 @@ mod damage;
 mod full;
 mod model;
 mod place;
+mod postgres;
+mod proxy;

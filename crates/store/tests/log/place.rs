@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agon_store::{Append, FileLog, Log, MemoryLog, SqliteLog, Sync};
+use agon_store::{Append, FileLog, Log, MemoryLog, PostgresLog, SqliteLog, Sync};
 use tempfile::TempDir;
 
 /// Each way to keep a log.
@@ -13,6 +13,8 @@ pub(crate) enum Place {
     File(TempDir, Sync),
     /// A database in a folder.
     Sqlite(TempDir),
+    /// A database of a server, by its address.
+    Postgres(String),
 }
 
 impl Place {
@@ -38,6 +40,10 @@ impl Place {
             Place::Memory(log) => Arc::clone(log) as Arc<dyn Log>,
             Place::File(dir, sync) => Arc::new(FileLog::open(dir.path(), *sync).unwrap()),
             Place::Sqlite(dir) => Arc::new(SqliteLog::open(dir.path().join("log.db")).unwrap()),
+            Place::Postgres(url) => {
+                let node = crate::postgres::node("alone");
+                Arc::new(PostgresLog::open_alone(url, node, crate::postgres::cell_of).unwrap())
+            }
         }
     }
 }

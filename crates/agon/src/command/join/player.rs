@@ -57,7 +57,7 @@ impl Player {
 
     /// The hello to the server: the nonce, the proposal, and whether requests show the history. A
     /// house player has its own; a program is started for its hello and ended again.
-    pub(super) fn introduction(
+    pub(super) async fn introduction(
         &self,
         args: &JoinArgs,
     ) -> Result<(Option<Nonce>, Option<Json>, bool)> {
@@ -71,7 +71,7 @@ impl Player {
             Plays::Program(command) => {
                 let game = args.game.as_deref().unwrap_or_default();
                 let about = json!({"tournament": "", "game": game, "commitment": "0".repeat(64)});
-                let hello = Program::probe(command, &self.name, &hello(&self.name, &about))?;
+                let hello = Program::probe(command, &self.name, &hello(&self.name, &about)).await?;
                 let said = |hello: Hello| (hello.nonce, hello.proposal, hello.history);
                 Ok(hello.map_or((None, None, false), said))
             }
@@ -175,14 +175,14 @@ impl TournamentPlayer {
     }
 
     /// The tournament is over.
-    pub(super) fn end(mut self, won: Option<bool>) {
+    pub(super) async fn end(mut self, won: Option<bool>) {
         let mut end = json!({"type": "end", "reason": "the tournament is over"});
         if let Some(won) = won {
             end["won"] = won.into();
         }
         self.tell(&end.to_string());
         if let Backend::Program(program) = self.backend {
-            program.end();
+            program.end().await;
         }
     }
 

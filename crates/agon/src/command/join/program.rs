@@ -1,19 +1,16 @@
-//! A program with pipes. One thread writes its input, another reads its output.
+//! A program that plays in a tournament of a server. A task passes lines between it and the server.
 
 use super::Said;
 use agon_core::PlayerName;
-use agon_runner::{Confined, SECRETS, Sandbox};
-use agon_wire::lines::Lines;
-use agon_wire::native::{self, FromPlayer, Hello, LINE_BYTES_MAX};
+use agon_runner::{Incoming, LocalProgram, Output, Sandbox, Stderr};
+use agon_wire::lines::TooLong;
+use agon_wire::native::{FromPlayer, Hello};
 use anyhow::{Context, Result};
-use rustix::process::{Pid, Signal, kill_process_group};
-use std::io::{Read, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{ChildStdin, Stdio};
+use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 /// How long a program may take to end after its input is closed.
 const END: Duration = Duration::from_millis(500);
@@ -28,10 +25,17 @@ pub(super) struct Command {
     pub(super) sandbox: Arc<Sandbox>,
 }
 
+impl Command {
+    fn start(&self, name: &PlayerName, stderr: Stderr) -> Result<LocalProgram> {
+        LocalProgram::start(&self.words, name, None, stderr, &self.sandbox)
+            .with_context(|| format!("failed to start {:?}", self.words[0]))
+    }
+}
+
 pub(super) struct Program {
-    confined: Confined,
-    /// Lines for its input. Dropping this closes the input.
-    input: SyncSender<String>,
+    /// Lines for its input. Dropping this ends the program.
+    input: mpsc::Sender<String>,
+    task: JoinHandle<()>,
 }
 
 impl Program {
@@ -43,115 +47,92 @@ impl Program {
         start: u32,
         said: mpsc::Sender<Said>,
     ) -> Result<Program> {
-        let (mut confined, input) = spawn(command, name, Stdio::inherit())?;
-        let stdout = confined.child().stdout.take().context("failed to read from the program")?;
-        std::thread::spawn(move || {
-            read_lines(stdout, |line| {
-                let tournament = tournament.clone();
-                said.blocking_send(Said::Line { tournament, start, line }).is_ok()
-            });
-            let _ = said.blocking_send(Said::Ended { tournament, start });
-        });
-        Ok(Program { confined, input: write_lines(input) })
+        let program = command.start(name, Stderr::Inherit)?;
+        let (input, lines) = mpsc::channel(UNREAD_MAX);
+        let task = tokio::spawn(pass_on(program, lines, tournament, start, said));
+        Ok(Program { input, task })
     }
 
     /// Starts a program only for its hello; `None` if none comes.
-    pub(super) fn probe(
+    pub(super) async fn probe(
         command: &Command,
         name: &PlayerName,
         hello: &str,
     ) -> Result<Option<Hello>> {
-        let (mut confined, input) = spawn(command, name, Stdio::null())?;
-        let stdout = confined.child().stdout.take().context("failed to read from the program")?;
-        let (sender, greeted) = sync_channel(1);
-        std::thread::spawn(move || {
-            read_lines(stdout, |line| match native::decode(line.as_bytes()) {
-                Ok(FromPlayer::Hello(hello)) => {
-                    let _ = sender.try_send(hello);
-                    false
+        let mut program = command.start(name, Stderr::Discard)?;
+        program.send(format!("{hello}\n").as_bytes());
+        let greeted = async {
+            loop {
+                match poll_fn(|context| program.poll(context)).await {
+                    Incoming::Message(FromPlayer::Hello(hello)) => return Some(hello),
+                    Incoming::Closed | Incoming::Flood { .. } => return None,
+                    _ => {}
                 }
-                _ => true,
-            });
-        });
-        let program = Program { confined, input: write_lines(input) };
-        program.tell(hello);
-        let hello = greeted.recv_timeout(HELLO).ok();
-        program.end();
+            }
+        };
+        let hello = tokio::time::timeout(HELLO, greeted).await.ok().flatten();
+        program.finish(END).await;
         Ok(hello)
     }
 
-    /// Queues a line for the program. If the queue is full, the line is dropped. The reader reports
-    /// the end of the program.
+    /// Queues a line for the program. If the queue is full, the line is dropped.
     pub(super) fn tell(&self, line: &str) {
-        let _ = self.input.try_send(line.to_owned());
+        let _ = self.input.try_send(format!("{line}\n"));
     }
 
     /// Closes the program's input and waits for it to end.
-    pub(super) fn end(self) {
-        let Program { mut confined, input } = self;
+    pub(super) async fn end(self) {
+        let Program { input, task } = self;
         drop(input);
-        let deadline = Instant::now() + END;
-        while matches!(confined.child().try_wait(), Ok(None)) && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        kill(confined);
+        // A panic of the task has ended the program too.
+        let _ = task.await;
     }
 
     /// Kills the program at once.
     pub(super) fn kill(self) {
-        kill(self.confined);
+        self.task.abort();
     }
 }
 
-/// Kills a program, with everything it started.
-fn kill(mut confined: Confined) {
-    if let Some(group) = Pid::from_raw(confined.child().id() as i32) {
-        let _ = kill_process_group(group, Signal::KILL);
+/// Passes lines from and to a program, until it ends or its input is closed.
+async fn pass_on(
+    mut program: LocalProgram,
+    mut lines: mpsc::Receiver<String>,
+    tournament: String,
+    start: u32,
+    said: mpsc::Sender<Said>,
+) {
+    loop {
+        let output = tokio::select! {
+            biased;
+            line = lines.recv() => match line {
+                Some(line) => {
+                    program.send(line.as_bytes());
+                    continue;
+                }
+                None => break,
+            },
+            output = poll_fn(|context| program.poll_output(context, text)) => output,
+        };
+        // The server decides how much a player may send.
+        program.asked();
+        let message = match output {
+            Output::Line(line) => Said::Line { tournament: tournament.clone(), start, line },
+            Output::Closed => Said::Ended { tournament: tournament.clone(), start },
+            Output::Flushed | Output::Flood { .. } => continue,
+        };
+        let is_over = matches!(message, Said::Ended { .. });
+        if said.send(message).await.is_err() || is_over {
+            break;
+        }
     }
-    let _ = confined.child().wait();
+    program.finish(END).await;
 }
 
-fn spawn(command: &Command, name: &PlayerName, stderr: Stdio) -> Result<(Confined, ChildStdin)> {
-    let started = command.sandbox.start(&command.words, |process| {
-        process.env("AGON_PLAYER", name.as_str()).process_group(0);
-        for secret in SECRETS {
-            process.env_remove(secret);
-        }
-        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
-    });
-    let mut confined =
-        started.with_context(|| format!("failed to start {:?}", command.words[0]))?;
-    let stdin = confined.child().stdin.take().context("failed to write to the program")?;
-    Ok((confined, stdin))
-}
-
-fn write_lines(mut stdin: ChildStdin) -> SyncSender<String> {
-    let (input, lines) = sync_channel::<String>(UNREAD_MAX);
-    std::thread::spawn(move || {
-        for line in lines {
-            if stdin.write_all(format!("{line}\n").as_bytes()).is_err() {
-                return;
-            }
-        }
-    });
-    input
-}
-
-/// Reads lines until the end of the input, or until `tell` returns false. A line that is too long
-/// is no message.
-pub(crate) fn read_lines(mut from: impl Read, mut tell: impl FnMut(String) -> bool) {
-    let mut lines = Lines::new(LINE_BYTES_MAX);
-    let mut piece = vec![0; 16 * 1024];
-    while let Ok(count @ 1..) = from.read(&mut piece) {
-        lines.push(&piece[..count]);
-        while let Some(line) = lines.take() {
-            let text = match line {
-                Ok(line) => String::from_utf8_lossy(line).into_owned(),
-                Err(long) => long.to_string(),
-            };
-            if !tell(text) {
-                return;
-            }
-        }
+/// A line as text. One that is too long is no message.
+fn text(line: Result<&[u8], TooLong>) -> String {
+    match line {
+        Ok(line) => String::from_utf8_lossy(line).into_owned(),
+        Err(long) => long.to_string(),
     }
 }

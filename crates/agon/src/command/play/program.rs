@@ -1,32 +1,26 @@
 //! A program as an opponent in a local game. It speaks the native protocol and runs in a sandbox.
 
-use crate::command::join::read_lines;
+use crate::command::client_runtime;
 use agon_core::PlayerName;
 use agon_games::{Json, Seat};
-use agon_runner::{Confined, SECRETS, Sandbox};
-use agon_wire::native::{self, FromPlayer, PROTOCOL_VERSION};
+use agon_runner::{Incoming, LocalProgram, Sandbox, Stderr};
+use agon_wire::native::{FromPlayer, PROTOCOL_VERSION};
 use anyhow::{Context, Result, bail};
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Serialize;
 use serde_json::json;
-use std::io::Write;
-use std::os::unix::process::CommandExt;
-use std::process::{ChildStdin, Stdio};
+use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::runtime::Runtime;
 
 /// Time limits for the hello and for an answer.
 const HELLO: Duration = Duration::from_secs(10);
 const ANSWER: Duration = Duration::from_secs(60);
-/// How many lines may wait to be read.
-const UNREAD_MAX: usize = 64;
 
 /// A running program.
 pub(super) struct Program {
-    confined: Confined,
-    stdin: ChildStdin,
-    lines: Receiver<String>,
+    program: LocalProgram,
+    runtime: Runtime,
 }
 
 #[derive(Serialize)]
@@ -50,22 +44,12 @@ impl Program {
         game: &str,
         sandbox: &Arc<Sandbox>,
     ) -> Result<Program> {
-        let failed = || format!("failed to start {:?}", words[0]);
-        let started = sandbox.start(words, |process| {
-            process.env("AGON_PLAYER", name.as_str()).process_group(0);
-            for secret in SECRETS {
-                process.env_remove(secret);
-            }
-            process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        });
-        let mut confined = started.with_context(failed)?;
-        let stdin = confined.child().stdin.take().with_context(failed)?;
-        let stdout = confined.child().stdout.take().with_context(failed)?;
-        let (sender, lines) = sync_channel(UNREAD_MAX);
-        std::thread::spawn(move || {
-            read_lines(stdout, |line| sender.send(line).is_ok());
-        });
-        let mut program = Program { confined, stdin, lines };
+        let runtime = client_runtime()?;
+        let entered = runtime.enter();
+        let program = LocalProgram::start(words, name, None, Stderr::Inherit, sandbox)
+            .with_context(|| format!("failed to start {:?}", words[0]))?;
+        drop(entered);
+        let mut program = Program { program, runtime };
         program.tell(&json!({
             "type": "hello", "protocol": PROTOCOL_VERSION,
             "server": concat!("agon/", env!("CARGO_PKG_VERSION")),
@@ -91,6 +75,7 @@ impl Program {
             "won": vec![0.0; names.len()], "game": 1, "games": [],
         });
         let deadline_ms = ANSWER.as_millis() as u64;
+        self.program.asked();
         self.tell(&Request { kind: "request", id, deadline_ms, seat, question, view, in_match })?;
         loop {
             match self.next(ANSWER)? {
@@ -111,32 +96,27 @@ impl Program {
     fn tell(&mut self, message: &impl Serialize) -> Result<()> {
         let mut line = serde_json::to_vec(message).context("failed to write a message")?;
         line.push(b'\n');
-        self.stdin.write_all(&line).context("it does not read its input any more")
+        self.program.send(&line);
+        Ok(())
     }
 
     /// Waits for the next message and skips lines that are no message.
     fn next(&mut self, limit: Duration) -> Result<FromPlayer> {
-        let deadline = Instant::now() + limit;
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.lines.recv_timeout(left) {
-                Ok(line) => {
-                    if let Ok(message) = native::decode(line.as_bytes()) {
-                        return Ok(message);
-                    }
+        let Program { program, runtime } = self;
+        let message = async {
+            loop {
+                match poll_fn(|context| program.poll(context)).await {
+                    Incoming::Message(message) => return Ok(message),
+                    Incoming::Bad { .. } | Incoming::Flushed => {}
+                    Incoming::Refused { why } | Incoming::Flood { why } => bail!(why),
+                    Incoming::Closed => bail!("it ended"),
                 }
-                Err(RecvTimeoutError::Timeout) => bail!("it sent nothing for {limit:?}"),
-                Err(RecvTimeoutError::Disconnected) => bail!("it ended"),
             }
-        }
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        if let Some(group) = Pid::from_raw(self.confined.child().id() as i32) {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        let _ = self.confined.child().wait();
+        };
+        let limited = async { tokio::time::timeout(limit, message).await };
+        let Ok(message) = runtime.block_on(limited) else {
+            bail!("it sent nothing for {limit:?}");
+        };
+        message
     }
 }

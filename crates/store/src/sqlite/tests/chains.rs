@@ -9,7 +9,7 @@ fn killed_log() -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log.db");
     let db = schema::open_writer(&path).unwrap();
-    let mut writer = Writer::new(&db).unwrap();
+    let mut writer = Writer::new(db).unwrap();
     for expected in [0, 3, 6] {
         let appends = (0..20).map(|stream| append(&format!("m/{stream}"), expected, 3));
         commit(&mut writer, appends.collect());
@@ -18,8 +18,8 @@ fn killed_log() -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-fn commit(writer: &mut Writer<'_>, appends: Vec<Append>) {
-    let answers = writer.commit(&[Pending::new(appends, Box::new(|_| ()))], |_| Ok(())).concat();
+fn commit(writer: &mut Writer, appends: Vec<Append>) {
+    let answers = writer.commit(&[&appends], |_| Ok(())).concat();
     assert!(answers.iter().all(Result::is_ok), "{answers:?}");
 }
 
@@ -55,7 +55,7 @@ fn the_mark_moves_and_readers_follow() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log.db");
     let db = schema::open_writer(&path).unwrap();
-    let mut writer = Writer::new(&db).unwrap();
+    let mut writer = Writer::new(db).unwrap();
     let reader = SqliteLog::open_read_only(&path).unwrap();
     let streams = 50;
     for version in 0..writer::UNMARKED_MIN * 5 / 2 / streams {
@@ -119,7 +119,7 @@ fn records_before_a_broken_link_are_recovered() {
 fn rolled_back_group_leaves_no_trace() {
     let (_dir, path) = killed_log();
     let db = schema::open_writer(&path).unwrap();
-    let mut writer = Writer::new(&db).unwrap();
+    let mut writer = Writer::new(db).unwrap();
     commit(&mut writer, vec![append("m/7", 9, 1)]);
     sql(
         &path,
@@ -127,7 +127,7 @@ fn rolled_back_group_leaves_no_trace() {
                 BEGIN SELECT raise(FAIL, 'not today'); END",
     );
     let group = vec![append("m/7", 10, 1), append("new", 0, 2), append("m/8", 9, 1)];
-    let answers = writer.commit(&[Pending::new(group, Box::new(|_| ()))], |_| Ok(())).concat();
+    let answers = writer.commit(&[&group], |_| Ok(())).concat();
     assert!(answers.iter().all(|answer| matches!(answer, Err(AppendError::Io { .. }))));
     sql(&path, "DROP TRIGGER no");
     commit(&mut writer, vec![append("m/7", 10, 1), append("new", 0, 2), append("m/8", 9, 1)]);

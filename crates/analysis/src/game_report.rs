@@ -1,0 +1,139 @@
+//! The analysis of one game: its steps, the sums of each player, and the costliest decisions.
+
+use crate::model::{Change, Models, Refused, Step};
+use crate::recorded::{ReadError, RecordedGame, recorded_games};
+use agon_core::{GameEnd, Line, MatchId, PlayerName, TournamentId};
+use agon_games::{Registry, Seat};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How many of a player's decisions are listed as the costliest.
+const COSTLIEST: usize = 3;
+
+/// The analysis of one game.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct GameAnalysis {
+    /// The tournament.
+    pub tournament: TournamentId,
+    /// The match.
+    #[serde(rename = "match")]
+    pub match_id: MatchId,
+    /// The game's number in the match, from 1.
+    pub game: u32,
+    /// The first game of the match with the same luck, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<u32>,
+    /// The name of the game's rules.
+    pub kind: String,
+    /// What the values mean and how exact they are.
+    pub model: String,
+    /// Whether the game was played to its end and counts. The luck of other games is incomplete.
+    pub complete: bool,
+    /// The sums of each player, by seat.
+    pub players: Vec<PlayerAnalysis>,
+    /// All steps, in order.
+    pub steps: Vec<Step>,
+}
+
+/// What one player's game was made of.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PlayerAnalysis {
+    /// The player.
+    pub player: PlayerName,
+    /// The score.
+    pub score: i64,
+    /// The sum of all luck; `None` if the model does not measure luck.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub luck: Option<f64>,
+    /// The score without luck; `None` if the model does not measure luck or the game is incomplete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjusted: Option<f64>,
+    /// The cost of all decisions together.
+    pub cost: f64,
+    /// The standard error of the cost; 0 if the model is exact.
+    pub error: f64,
+    /// How many decisions the player made.
+    pub decisions: u32,
+    /// How many of them were not the best.
+    pub mistakes: u32,
+    /// The costliest decisions, worst first.
+    pub costliest: Vec<Step>,
+}
+
+/// Analyses all finished games of a match, from its stream.
+pub fn analyse_match(
+    lines: &[Line],
+    games: &Registry,
+    models: &Models,
+) -> Result<Vec<Result<GameAnalysis, Refused>>, ReadError> {
+    let recorded = recorded_games(lines, games)?;
+    Ok(recorded.iter().map(|game| analyse_game(game, models)).collect())
+}
+
+/// Analyses one game.
+pub fn analyse_game(game: &RecordedGame, models: &Models) -> Result<GameAnalysis, Refused> {
+    let steps = models.steps(game)?;
+    let complete = game.result.end == GameEnd::Played;
+    let has_luck = models.has_luck(&game.kind);
+    let players = game.result.seats.iter().zip(Seat::all(game.result.seats.len()));
+    let players = players.map(|(player, seat)| {
+        let score = game.result.scores.get(seat.index()).copied().unwrap_or(0);
+        let own = steps.iter().filter(|step| step.seat == seat);
+        let mut analysis = PlayerAnalysis::sum(player.clone(), score, own);
+        analysis.luck = analysis.luck.filter(|_| has_luck);
+        analysis.adjusted =
+            analysis.luck.filter(|_| complete).map(|luck| analysis.score as f64 - luck);
+        analysis
+    });
+    Ok(GameAnalysis {
+        tournament: game.tournament.clone(),
+        match_id: game.match_id.clone(),
+        game: game.result.game,
+        duplicate_of: game.duplicate_of,
+        kind: game.kind.clone(),
+        model: models.about(&game.kind).unwrap_or_default().to_owned(),
+        complete,
+        players: players.collect(),
+        steps,
+    })
+}
+
+impl PlayerAnalysis {
+    /// Adds up the steps of one player.
+    fn sum<'a>(
+        player: PlayerName,
+        score: i64,
+        steps: impl Iterator<Item = &'a Step>,
+    ) -> PlayerAnalysis {
+        let (mut luck, mut cost, mut variance) = (0.0, 0.0, 0.0);
+        let (mut decisions, mut mistakes) = (0, 0);
+        let mut costly: Vec<(f64, &Step)> = Vec::new();
+        for step in steps {
+            match &step.change {
+                Change::Luck { luck: own } => luck += own,
+                Change::Decision { cost: own, better } => {
+                    cost += own;
+                    variance += step.error * step.error;
+                    decisions += 1;
+                    if better.is_some() {
+                        mistakes += 1;
+                        costly.push((*own, step));
+                    }
+                }
+            }
+        }
+        costly.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        let costliest = costly.into_iter().take(COSTLIEST).map(|(_, step)| step.clone()).collect();
+        PlayerAnalysis {
+            player,
+            score,
+            luck: Some(luck),
+            adjusted: None,
+            cost,
+            error: f64::sqrt(variance),
+            decisions,
+            mistakes,
+            costliest,
+        }
+    }
+}

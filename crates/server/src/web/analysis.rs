@@ -1,0 +1,129 @@
+//! Luck and skill of finished games: the analysis of one game, and the points of a whole tournament
+//! without luck.
+
+use super::problem::Problem;
+use super::tournaments::unknown;
+use super::{Answer, Web, answers, archive, games, matches};
+use crate::driver::Archive;
+use crate::engine::MatchKey;
+use crate::engine::query::{FindTournament, FoundTournament};
+use agon_analysis::{
+    AdjustedStandings, GameAnalysis, Models, RecordedGame, analyse_game, recorded_games,
+};
+use agon_core::{MatchName, TournamentId};
+use axum::extract::{Path, State};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The most matches of a tournament that are analysed at once.
+const MATCHES_MAX: usize = 2_000;
+
+/// The points of all players of a tournament, as scored and without luck.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct TournamentAnalysis {
+    tournament: TournamentId,
+    /// The name of the game's rules.
+    game: String,
+    /// What the values mean and how exact they are.
+    model: String,
+    #[serde(flatten)]
+    standings: AdjustedStandings,
+    /// How many finished games have no analysis.
+    refused: u32,
+}
+
+pub(super) async fn of_game(
+    State(web): State<Web>,
+    Path((tournament, id, game)): games::Numbered,
+) -> Answer {
+    let key = matches::key_of(Path((tournament, id)))?;
+    let number = games::number(&key, &game)?;
+    let MatchName { tournament, id } = &*key;
+    if let matches::Found::Running(_) = matches::look(&web, &key).await? {
+        let detail = format!("the games of {id} are analysed when it is over");
+        return Err(Problem::conflict(detail));
+    }
+    let version = matches::version(&web, tournament).await?;
+    let answer = answers::Key { path: format!("{tournament}/{id}/{number}/analysis"), version };
+    let asked = key.clone();
+    let build = move |archive: &Archive| {
+        let recorded = recorded(archive, &asked)?;
+        let game = recorded.iter().find(|game| game.result.game == number);
+        Some(game.ok_or_else(|| missing(&asked, number)).and_then(|game| {
+            let analysed = analyse_game(game, &Models::standard());
+            let analysed = analysed.map_err(|why| Problem::unprocessable(why.to_string()))?;
+            serde_json::to_vec::<GameAnalysis>(&analysed).map_err(|_| Problem::internal())
+        }))
+    };
+    let built = web.answers.get(answer, async { archive::read(&web, build).await? });
+    Ok(answers::send(built.await?, "application/json"))
+}
+
+fn missing(key: &MatchKey, number: u32) -> Problem {
+    let MatchName { tournament, id } = &**key;
+    Problem::not_found(format!("{tournament} had no game {number} of match {id}"))
+}
+
+/// The finished games of a match; none if it was not played.
+fn recorded(archive: &Archive, key: &MatchKey) -> Option<Vec<RecordedGame>> {
+    let lines = archive::parsed(&archive::match_lines(archive, key)?)?;
+    if lines.is_empty() {
+        return Some(Vec::new());
+    }
+    recorded_games(&lines, &archive.games).ok()
+}
+
+pub(super) async fn of_tournament(State(web): State<Web>, Path(id): Path<String>) -> Answer {
+    let id = TournamentId::from(id);
+    match web.ask(FindTournament(id.clone())).await? {
+        FoundTournament::Nothing => return Err(unknown(&id)),
+        FoundTournament::Over => {}
+        FoundTournament::NotStarted(_) | FoundTournament::Running(_) => {
+            let detail = format!("the games of {id} are analysed when it is over");
+            return Err(Problem::conflict(detail));
+        }
+    }
+    let version = matches::version(&web, &id).await?;
+    let answer = answers::Key { path: format!("{id}/analysis"), version };
+    let build = move |archive: &Archive| Some(whole(archive, &id));
+    let built = web.answers.get(answer, async { archive::read(&web, build).await? });
+    Ok(answers::send(built.await?, "application/json"))
+}
+
+/// The analysis of a finished tournament, as JSON.
+fn whole(archive: &Archive, id: &TournamentId) -> Result<Vec<u8>, Problem> {
+    let played = archive::tournament_lines(archive, id).filter(|lines| !lines.is_empty());
+    if played.is_none() {
+        return Err(Problem::conflict(format!("{id} was not played")));
+    }
+    let played = archive::tournament(archive, id).ok_or_else(Problem::internal)?;
+    let (results, models) = (played.results(), Models::standard());
+    let Some(model) = models.about(&results.game) else {
+        return Err(Problem::unprocessable(format!("there is no analysis for {}", results.game)));
+    };
+    let ids: Vec<_> =
+        results.rounds.iter().flat_map(|round| &round.matches).map(|report| &report.id).collect();
+    if ids.len() > MATCHES_MAX {
+        return Err(Problem::unprocessable(format!(
+            "{id} has more than {MATCHES_MAX} matches; `agon analyse` analyses its log"
+        )));
+    }
+    let (mut analyses, mut refused) = (Vec::new(), 0);
+    for match_id in ids {
+        let key = MatchKey::new(id.clone(), match_id.clone());
+        for game in recorded(archive, &key).ok_or_else(Problem::internal)? {
+            match analyse_game(&game, &models) {
+                Ok(analysis) => analyses.push(GameAnalysis { steps: Vec::new(), ..analysis }),
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    let analysis = TournamentAnalysis {
+        tournament: id.clone(),
+        game: results.game.clone(),
+        model: model.to_owned(),
+        standings: AdjustedStandings::of(&analyses),
+        refused,
+    };
+    serde_json::to_vec(&analysis).map_err(|_| Problem::internal())
+}
