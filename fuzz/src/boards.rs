@@ -23,9 +23,9 @@ pub fn configs(data: &[u8]) -> bool {
     for kind in kinds() {
         let Ok(full) = kind.check_config(text) else { continue };
         good = true;
-        let again = kind.check_config(full.get()).expect("a full configuration is one");
+        let again = kind.check_config(full.get()).expect("a complete configuration is valid");
         assert_eq!(again.get(), full.get());
-        let _ = kind.after_undecidable(full.get()).expect("a full configuration is one");
+        let _ = kind.after_undecidable(full.get()).expect("a complete configuration is valid");
         for seats in 0..=9 {
             let Ok(game) = kind.set_up(full.get(), seats, &Seed::from_number(7)) else { continue };
             assert_eq!(game.seats(), seats);

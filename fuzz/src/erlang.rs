@@ -28,7 +28,7 @@ pub fn term(data: &[u8]) -> bool {
     let Ok(term) = decode(data, LIMITS) else { return false };
     assert!(count(&term) <= LIMITS.terms_max + 1, "{term}");
     let written = encode(&term);
-    let again = decode(&written, LIMITS).expect("what was written is read");
+    let again = decode(&written, LIMITS).expect("a written value can be read");
     assert_eq!(encode(&again), written, "{term}");
     assert_eq!(count(&again), count(&term), "{term}");
     let _ = (read(&term), term.to_string(), term.text());
@@ -73,7 +73,7 @@ pub fn portmapper(data: &[u8]) -> bool {
         good = true;
         // Without the length before it.
         let written = epmd::encode_request(&request);
-        let again = epmd::decode_request(&written[2..]).expect("what was written is read");
+        let again = epmd::decode_request(&written[2..]).expect("a written value can be read");
         assert_eq!(epmd::encode_request(&again), written, "{request:?}");
     }
     good |= matches!(epmd::decode_registered(data), Ok(Some(_)));
@@ -93,7 +93,7 @@ pub fn frames(data: &[u8]) -> bool {
         let Ok(Some(sent)) = control::decode(found, LIMITS) else { continue };
         good = true;
         if let Some(frame) = control::encode(&sent) {
-            let again = control::decode(&frame[4..], LIMITS).expect("what was written is read");
+            let again = control::decode(&frame[4..], LIMITS).expect("a written value can be read");
             assert_eq!(format!("{again:?}"), format!("{:?}", Some(&sent)));
         }
         if let Control::Send { message, .. } = sent {

@@ -37,7 +37,7 @@ pub fn announcement(data: &[u8]) -> bool {
     for _ in 0..10 {
         let Some(at) = lobby.deadline() else { break };
         let Some(command) = lobby.due(at) else { break };
-        let events = lobby.step(at, command).expect("what is due is accepted");
+        let events = lobby.step(at, command).expect("a due answer is accepted");
         lines.extend(record_lines(STREAM, lines.len() as u64, at, &events));
     }
     let read: Vec<Line> = lines.iter().map(|line| Line::read(line).expect("a line")).collect();

@@ -77,7 +77,7 @@ fn play(name: &str, configs: &[&str], data: &[u8], sums: Sums) -> bool {
 
 /// Applies one answer or removal; returns whether an answer of the input's own was accepted.
 fn step(game: &mut dyn GameState, input: &mut Input<'_>) -> bool {
-    let asked = game.awaiting().first().expect("somebody is asked while it is not over");
+    let asked = game.awaiting().first().expect("an unfinished game has an open request");
     if input.is_empty() {
         let legal = game.legal(asked);
         game.apply(asked, legal[0].get()).expect("a legal answer");
@@ -116,7 +116,7 @@ fn apply(game: &mut dyn GameState, seat: Seat, answer: &str) -> bool {
     let checked = game.check(seat, answer);
     match game.apply(seat, answer) {
         Ok(canonical) => {
-            let checked = checked.expect("what is applied was checked");
+            let checked = checked.expect("applied answers were checked");
             assert_eq!(checked.get(), canonical.get(), "{answer}");
             assert!(before.awaiting().contains(seat), "{seat} was not asked");
             let mut again = before.boxed_clone();
@@ -149,7 +149,7 @@ fn promised(game: &dyn GameState) {
 }
 
 fn over(game: &dyn GameState) {
-    let outcome = game.outcome().expect("it is over");
+    let outcome = game.outcome().expect("the game is over");
     assert_eq!((outcome.scores.len(), outcome.ranks.len()), (game.seats(), game.seats()));
     for seat in seats(game.seats()) {
         let rank = outcome.ranks[seat.index()];

@@ -3,7 +3,7 @@
 
 import { boardOf } from "../boards/all.js";
 import { Problem, get, path, session } from "../lib/api.js";
-import { Desk } from "../lib/desk.js";
+import { OwnMatches } from "../lib/matches.js";
 import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
 import { slidAll, waitedFor } from "../lib/moves.js";
@@ -14,7 +14,7 @@ import { Receipt } from "../lib/receipt.js";
 import { download } from "../lib/saved.js";
 import { Wire } from "../lib/wire.js";
 
-/** @typedef {import("../lib/desk.js").Seat} Seat */
+/** @typedef {import("../lib/matches.js").Seat} Seat */
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, _params, app) {
@@ -59,7 +59,7 @@ class Play {
   constructor(root, who, app) {
     this.who = who;
     this.app = app;
-    this.desk = new Desk(who.account);
+    this.own = new OwnMatches(who.account);
     /**
      * The match on display.
      * @type {Seat | null}
@@ -124,7 +124,7 @@ class Play {
   take(message) {
     if (message.type === "request") {
       const due = this.here?.request?.id === message.id ? this.here?.due : undefined;
-      const asked = this.desk.asked(message);
+      const asked = this.own.asked(message);
       // The server repeats a request after its deadline, so find out what the delay cost.
       if (due !== undefined && due < Date.now() + 500) this.findFaults(asked);
       if (!this.here?.request) this.look(asked);
@@ -217,7 +217,7 @@ class Play {
   notice({ about, tournament, match, data }) {
     switch (about) {
       case "tournament":
-        this.desk.games.set(data.tournament, data.game);
+        this.own.games.set(data.tournament, data.game);
         this.receipt(data.tournament).receipt.note({
           type: "tournament",
           tournament: data.tournament,
@@ -229,9 +229,9 @@ class Play {
         this.compare(data.tournament);
         return;
       case "told":
-        return this.desk.told(tournament, match, data);
+        return this.own.told(tournament, match, data);
       case "match-over": {
-        const over = this.desk.at(data.tournament, data.match);
+        const over = this.own.at(data.tournament, data.match);
         over.request = null;
         this.receipt(data.tournament).receipt.note({ ...data, type: "match-over" });
         this.findFaults(over);
@@ -289,7 +289,7 @@ class Play {
     const events = path`/api/v1/tournaments/${seat.tournament}/matches/${seat.match}/events`;
     this.unwatch = watch(events, {
       show: (data, event) => {
-        this.desk.seen(seat, data);
+        this.own.seen(seat, data);
         if (event !== "change" && data.game === "fish") this.catchUp(seat, data.in_progress?.game);
         if (seat.end) this.findFaults(seat);
         this.draw();
@@ -337,11 +337,11 @@ class Play {
     const { here } = this;
     if (!here?.request) return;
     const { id } = here.request;
-    this.desk.answered(here, answer);
+    this.own.answered(here, answer);
     this.receipt(here.tournament).receipt.note({ type: "answer", id, answer });
     this.wire?.answer(id, answer);
     // Switch to another match that waits for an answer.
-    const next = [...this.desk.matches.values()].find((other) => other.request);
+    const next = [...this.own.matches.values()].find((other) => other.request);
     if (next) this.look(next);
     this.draw();
   }
@@ -383,7 +383,7 @@ class Play {
       h(
         "div",
         { class: "head" },
-        h("h1", {}, here ? `${this.desk.names(here).join(" – ")}` : "Play"),
+        h("h1", {}, here ? `${this.own.names(here).join(" – ")}` : "Play"),
         this.badge(),
       ),
       here ? this.about(here) : null,
@@ -399,7 +399,7 @@ class Play {
     render(
       this.side,
       here?.end ? this.after(here) : null,
-      here ? moveList(here.game, here.moves, this.desk.names(here)) : null,
+      here ? moveList(here.game, here.moves, this.own.names(here)) : null,
     );
     this.drawBoard();
     this.tick();
@@ -463,7 +463,7 @@ class Play {
 
   /** The matches, if there are several. */
   tabs() {
-    const all = [...this.desk.matches.values()];
+    const all = [...this.own.matches.values()];
     if (all.length < 2) return null;
     const one = (/** @type {Seat} */ seat) =>
       h(
@@ -554,7 +554,7 @@ class Play {
 
   drawBoard() {
     const { here } = this;
-    const shown = here ? this.desk.shown(here) : null;
+    const shown = here ? this.own.shown(here) : null;
     if (!here || !shown) {
       const words =
         this.state === "here"

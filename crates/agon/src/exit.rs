@@ -99,10 +99,9 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
     }
     if let Some(server) = error.downcast_ref::<ServerError>() {
         return match server {
-            ServerError::Append(_)
-            | ServerError::Entropy(_)
-            | ServerError::Runtime(_)
-            | ServerError::Undrained(_) => Exit::Failure,
+            ServerError::Append(_) | ServerError::Entropy(_) | ServerError::Undrained(_) => {
+                Exit::Failure
+            }
             ServerError::Log(log) => of_log(log),
             ServerError::Engine(_) => Exit::Damaged,
         };

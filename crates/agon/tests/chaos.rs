@@ -5,7 +5,7 @@ use agon_chaos::{Settings, run};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// What is drawn comes from it.
+/// The seed of everything that is drawn.
 const SEED: u64 = 6;
 
 #[test]
@@ -22,7 +22,7 @@ fn every_trouble_once_and_nothing_is_lost() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let never = watch::Sender::new(false);
     let running = run(&settings, |line| eprintln!("{line}"), never.subscribe());
-    let report = runtime.expect("a runtime").block_on(running).expect("it runs");
+    let report = runtime.expect("a runtime").block_on(running).expect("the tournament is running");
     if !report.holds() {
         // To be looked at; it goes with the machine's other temporary files.
         eprintln!("everything is in {}", dir.keep().display());

@@ -6,7 +6,7 @@ use agon_analysis::{
     AdjustedStandings, Change, Estimate, GameAnalysis, Models, RecordedGame, Refused, Step,
     analyse_game,
 };
-use agon_bots::yahtzee::{self, Greedy, Optimal};
+use agon_bots::yahtzee::{self, Champion, Greedy, Optimal};
 use agon_bots::{Bot, Random};
 use agon_core::GameEnd;
 use agon_games::yahtzee::{Config, DiceSource, Rule, Yahtzee};
@@ -183,14 +183,16 @@ fn luck_has_mean_zero_and_most_of_the_deviation() {
 
 /// Ten thousand games each: `cargo nextest run -p agon-analysis --run-ignored only --no-capture`.
 #[test]
-#[ignore = "takes minutes; docs/strength.md has its figures"]
+#[ignore = "takes minutes; docs/analysis.md has its figures"]
 fn ten_thousand_duplicate_games_need_a_quarter_of_the_games() {
     for (name, one, other) in pairings() {
         let mut one = one;
         let mut other = other;
         println!("{name}");
         let ratio = deviation_ratio(&duplicate_games(5_000, &mut *one, &mut *other));
-        assert!(ratio <= 0.5, "{name}: {ratio}");
+        // The table values the luck of a player who will use it. A random player does not.
+        let limit = if name.contains("random") { 0.7 } else { 0.5 };
+        assert!(ratio <= limit, "{name}: {ratio}");
     }
 }
 
@@ -199,7 +201,8 @@ type Pairing = (&'static str, Box<dyn Bot<Yahtzee>>, Box<dyn Bot<Yahtzee>>);
 fn pairings() -> Vec<Pairing> {
     vec![
         ("optimal against greedy", Box::new(Optimal), Box::new(Greedy)),
+        ("champion against optimal", Box::new(Champion::default()), Box::new(Optimal)),
+        ("level 3 against greedy", yahtzee::level(3), Box::new(Greedy)),
         ("greedy against random", Box::new(Greedy), Box::new(Random)),
-        ("random against random", Box::new(Random), Box::new(Random)),
     ]
 }

@@ -125,7 +125,7 @@ mod tests {
                 assert!(decisions < 10_000, "{name} does not end");
                 decisions += 1;
                 if game.only_tells(seat) {
-                    game.apply(seat, "\"ok\"").expect("told");
+                    game.apply(seat, "\"ok\"").expect("a notice is confirmed");
                     continue;
                 }
                 let answer = answer_of(&*game, seat);
@@ -137,7 +137,7 @@ mod tests {
 
     fn answer_of(game: &dyn agon_games::GameState, seat: Seat) -> String {
         let (question, view) = (game.question(seat), game.view(Viewer::Seat(seat)));
-        let question = question.expect("it is asked");
+        let question = question.expect("the seat has an open request");
         let line = format!(
             r#"{{"type":"request","id":"t:r1m1.1.{0}.0","deadline_ms":1,"seat":{0},"question":{1},"view":{2},"match":{{}}}}"#,
             seat.0, question, view

@@ -17,58 +17,58 @@ Examples:
     agon bench --players 2 --seconds 10
     agon bench --players 10000 --steady 20000 --seconds 600";
 
-/// What `agon bench` measures, and how.
+/// The arguments of `agon bench`.
 #[derive(ClapArgs, Clone, Debug)]
 #[command(after_help = BENCH_HELP)]
 pub struct BenchArgs {
-    /// What is played.
+    /// The game.
     #[arg(long, default_value = "yahtzee", value_parser = ["yahtzee", "fish", "trains"])]
     pub(crate) game: String,
-    /// How many players there are; even.
+    /// The number of players; must be even.
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub(crate) players: usize,
-    /// How many matches there are at once; by default everybody is in one.
+    /// The number of matches at once; by default every player is in one.
     #[arg(long, value_name = "M")]
     pub(crate) matches: Option<usize>,
-    /// How long is measured, half of it ping-pong.
+    /// How many seconds to measure; half of them is ping-pong.
     #[arg(long, value_name = "S", default_value_t = 20.0)]
     pub(crate) seconds: f64,
-    /// Over what players play.
+    /// The transport between players and server.
     #[arg(long, visible_alias = "wire", value_enum, default_value_t = TransportArg::Tcp)]
     pub(crate) transport: TransportArg,
-    /// Measure again with so many observers on every match.
+    /// Measure again with this many observers on every match.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) observers: usize,
-    /// Measure something else: so many who watch one match that has ten events a second.
+    /// Measure this many watchers of one match with ten events a second instead.
     #[arg(long, value_name = "N", conflicts_with_all = [
         "players", "matches", "observers", "half_load", "restart",
     ])]
     pub(crate) watchers: Option<usize>,
-    /// Measure something else: everybody plays all of the time, so many decisions a second in all,
-    /// against the usual time limits. Tells latencies, faults and how the server grows.
+    /// Measure a steady load of this many decisions a second instead, with the usual time limits.
+    /// Reports latencies, faults and the server's memory.
     #[arg(long, value_name = "RATE", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = [
         "observers", "watchers", "half_load", "restart",
     ])]
     pub(crate) steady: Option<u32>,
-    /// Measure latencies at half the rate that was reached.
+    /// Measure latencies at half the maximum rate.
     #[arg(long)]
     pub(crate) half_load: bool,
-    /// Kill the server, start it again, and measure how soon everybody is back.
+    /// Kill the server, start it again, and measure how soon all players are back.
     #[arg(long)]
     pub(crate) restart: bool,
     /// The address of this machine to use.
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub(crate) address: std::net::IpAddr,
-    /// Where to make the server's folder; on a disk, if the log is to be durable.
+    /// The parent of the server's folder; choose a real disk for a durable log.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
     /// Keep the server's folder.
     #[arg(long)]
     pub(crate) keep: bool,
-    /// The result as JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// No progress on stderr.
+    /// Print no progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -80,7 +80,7 @@ impl BenchArgs {
     }
 }
 
-/// Over what players play.
+/// The transport between players and server.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TransportArg {
     /// Lines over TCP.
@@ -107,12 +107,12 @@ impl TransportArg {
 /// One process of a ping-pong.
 #[derive(ClapArgs, Debug)]
 pub struct BenchPartArgs {
-    /// Which.
+    /// The role of this process.
     #[arg(value_parser = ["echo", "ping"])]
     pub part: String,
-    /// Where the one that answers listens.
+    /// The address on which the echo listens.
     pub address: std::net::SocketAddr,
-    /// How many connections there are.
+    /// The number of connections.
     #[arg(default_value_t = 10_000)]
     pub connections: usize,
     /// A file that the echo may sync.

@@ -12,7 +12,7 @@ pub(super) struct Latencies(Histogram<u64>);
 
 impl Default for Latencies {
     fn default() -> Latencies {
-        Latencies(Histogram::new_with_max(US_MAX, 2).expect("two digits are allowed"))
+        Latencies(Histogram::new_with_max(US_MAX, 2).expect("a name may have two digits"))
     }
 }
 

@@ -49,13 +49,13 @@ impl Run<'_> {
         let (answers, cpu, began) =
             (load.answers.get(), self.server.process.cpu()?, Instant::now());
         let mut sizes = vec![self.server.process.resident()?];
-        let mut told = Duration::ZERO;
+        let mut shown_at = Duration::ZERO;
         while began.elapsed() < length && self.crew.complaint().is_none() {
             tokio::time::sleep(LOOK.min(length)).await;
             sizes.push(self.server.process.resident()?);
             let (so_far, count) = (began.elapsed(), load.answers.get() - answers);
-            if so_far >= told + TELL {
-                told = so_far;
+            if so_far >= shown_at + TELL {
+                shown_at = so_far;
                 let left = length.saturating_sub(so_far).as_secs();
                 self.progress.say(&format!("steady load: {count} decisions, {left} s left"));
             }

@@ -157,6 +157,20 @@ impl Houses {
             .with_random::<Yahtzee>()
             .with::<Yahtzee, yahtzee::Greedy>("greedy", "the most points in the turn at hand")
             .with::<Yahtzee, yahtzee::Optimal>("optimal", "the highest mean score there can be")
+            .with::<Yahtzee, yahtzee::Champion>(
+                "champion",
+                "the strongest: plays for the win against the opponent's card",
+            )
+            .with_levels::<Yahtzee>(
+                yahtzee::level,
+                [
+                    "greedy, but three answers in ten are random",
+                    "the most points in the turn at hand",
+                    "optimal, but four answers in ten are greedy",
+                    "the highest mean score there can be",
+                    "the champion",
+                ],
+            )
             .with_random::<Fish>()
             .with::<Fish, fish::Greedy>(
                 "greedy",

@@ -114,5 +114,5 @@ fn winners(config: &Config, depths: &[u32]) -> impl Iterator<Item = Seat> {
         };
         game.apply(seat, &answer).expect("a legal answer");
     }
-    game.outcome().expect("it is over").winners()
+    game.outcome().expect("the game is over").winners()
 }

@@ -86,7 +86,7 @@ fn vectors_maps() {
         let name = path.file_name().expect("a file").to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path).expect("readable");
         let parsed = Map::parse(&text);
-        // What is wrong with a map on purpose is not written anywhere, so only this can be checked:
+        // The vectors do not say what is wrong with a bad map, so only this can be checked:
         // no map makes the reader stumble, a good one is written as it was read, and one that is
         // called malformed is refused with a reason.
         match parsed {

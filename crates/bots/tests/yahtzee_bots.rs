@@ -32,7 +32,7 @@ fn play(rule: Rule, number: u64, bot: &mut dyn Bot<Yahtzee>) -> Vec<i64> {
     game.outcome().unwrap().scores
 }
 
-/// What the solver thinks an answer scores; `None` if it scores nothing yet.
+/// The solver's value of an answer; `None` if it does not score yet.
 fn points(view: &View, seat: Seat, question: &Question, answer: &Answer) -> Option<u16> {
     let (Question::Score { dice }, Answer::Score(score)) = (question, answer) else { return None };
     let boxes = view.cards[seat.index()].boxes.0.map(|points| points.map(u16::from));
@@ -68,7 +68,8 @@ fn greedy_is_between_random_and_optimal() {
 fn all_are_listed_and_nonsense_from_a_wire_is_answered() {
     let houses = Houses::standard();
     let names: Vec<&str> = houses.list("yahtzee").iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, ["random", "greedy", "optimal"]);
+    let levels = ["level-1", "level-2", "level-3", "level-4", "level-5"];
+    assert_eq!(names, [&["random", "greedy", "optimal", "champion"][..], &levels].concat());
     let game = Yahtzee::new(&Config::default(), 2, &Seed::from_number(1)).unwrap();
     let seat = game.awaiting().next().unwrap();
     let view = serde_json::to_string(&game.view(Viewer::Seat(seat))).unwrap();
@@ -80,7 +81,7 @@ fn all_are_listed_and_nonsense_from_a_wire_is_answered() {
         r#"{"ask":"score","dice":[0,3,6,4,255]}"#,
         r#"{"ask":"score","dice":[2,3,5,4,6]}"#,
     ];
-    for name in ["greedy", "optimal"] {
+    for name in ["greedy", "optimal", "champion", "level-1", "level-3"] {
         let mut bot = houses.make("yahtzee", name).unwrap();
         for (question, view) in questions.iter().flat_map(|q| [(q, &view), (q, &impossible)]) {
             assert!(bot.answer_text("bot", "key", seat, question, view).is_ok());

@@ -7,7 +7,7 @@ use agon_games::yahtzee::ScoreBox;
 const OPEN: Option<u16> = None;
 const UPPER_FILLED: [Option<u16>; 6] = [Some(3), Some(6), Some(9), Some(12), Some(15), Some(12)];
 
-/// What each box holds, in the order of the card.
+/// The content of each box, in the order of the card.
 type Scores = [Option<u16>; 13];
 
 /// The values of the 7776 ordered rolls, first die fastest.
@@ -25,7 +25,7 @@ fn roll_of(dice: &[u8; 5]) -> usize {
     dice.iter().rev().fold(0, |roll, face| roll * 6 + usize::from(*face) - 1)
 }
 
-/// What the dice score in a box, bonuses included; `None` if they may not go there.
+/// The score of dice in a box, including bonuses; `None` if they may not go there.
 fn points(rule: Rule, scores: &Scores, index: usize, dice: &[u8; 5]) -> Option<(u16, u16)> {
     let mut sorted = *dice;
     sorted.sort_unstable();

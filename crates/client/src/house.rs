@@ -39,7 +39,7 @@ impl House {
             let made = self.houses.make(&request.game, &self.name).map_err(failed)?;
             self.games.insert(request.game.clone(), made);
         }
-        let house = self.games.get_mut(&request.game).expect("it was just made");
+        let house = self.games.get_mut(&request.game).expect("the value was just made");
         let (question, view) = (request.question.get(), request.view.get());
         house.answer_text(&self.account, &request.id, request.seat, question, view).map_err(failed)
     }

@@ -229,9 +229,9 @@ pub struct Client {
 impl Client {
     /// Connects and logs in. The client reconnects only after this first login succeeded.
     pub async fn connect(settings: Settings) -> Result<Client, ClientError> {
-        let (told, events) = mpsc::channel(EVENTS_MAX);
+        let (sender, events) = mpsc::channel(EVENTS_MAX);
         let (commands, asked) = mpsc::channel(COMMANDS_MAX);
-        let (task, welcome) = Task::connect(settings, told, asked).await?;
+        let (task, welcome) = Task::connect(settings, sender, asked).await?;
         let token = task.token();
         tokio::spawn(task.run());
         Ok(Client { account: welcome.account, token, events, commands })

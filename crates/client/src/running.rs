@@ -31,8 +31,8 @@ impl Running {
             }
             Event::Notice(notice) => match (notice.about.as_str(), notice.tournament()) {
                 ("tournament", Some(id)) => {
-                    if let Some((_, told)) = &mut self.returning {
-                        told.insert(id.clone());
+                    if let Some((_, reported)) = &mut self.returning {
+                        reported.insert(id.clone());
                     }
                     self.left.remove(&id);
                     self.known.insert(id);
@@ -40,9 +40,9 @@ impl Running {
                 }
                 ("tournament-over", Some(id)) => {
                     let returning = self.returning.is_some();
-                    if let Some((active, told)) = &mut self.returning {
+                    if let Some((active, reported)) = &mut self.returning {
                         *active = active.saturating_sub(1);
-                        told.remove(&id);
+                        reported.remove(&id);
                     }
                     // At the first login, such a tournament ended earlier.
                     let was_in = self.known.remove(&id) || returning;
@@ -69,9 +69,9 @@ impl Running {
     /// Once the server has listed all active tournaments, the others are over.
     fn settle(&mut self) -> Vec<TournamentId> {
         match self.returning.take() {
-            Some((active, told)) if told.len() as u64 >= active => {
-                let over = self.known.difference(&told).cloned().collect();
-                self.known = told;
+            Some((active, reported)) if reported.len() as u64 >= active => {
+                let over = self.known.difference(&reported).cloned().collect();
+                self.known = reported;
                 over
             }
             still => {

@@ -1,4 +1,4 @@
-//! What the machines cost: decisions per second through referee, match and in-memory log, beside
+//! The cost of the machines: decisions per second through referee, match and in-memory log, beside
 //! the bare rules with the same answers, and a log's events per second through `verify`.
 //!
 //! `cargo bench -p agon-core`. Medians of interleaved rounds on one core; the ratio in each line
@@ -101,7 +101,7 @@ fn through_machines(recorded: &[Recorded], games: &Registry) -> Duration {
         commit(&[first]);
         for command in commands {
             commit(&played.step(0, command).unwrap());
-            // What a shell asks after every step.
+            // The queries that a shell makes after every step.
             black_box(played.pending());
         }
         assert!(played.result().is_some(), "the recorded match ends");

@@ -1,4 +1,4 @@
-//! What the lobby costs when it is full: 10,000 players, 1,000 running tournaments, and many that
+//! The cost of a full lobby: 10,000 players, 1,000 running tournaments, and many that
 //! are over.
 //!
 //! `cargo bench -p agon-core --bench lobby`. One pass each on one core, in microseconds a step.
@@ -68,7 +68,7 @@ fn main() {
         let winners = Vec::new();
         lobby
             .step(0, LobbyCommand::Finish { tournament: id.into(), winners, head: None })
-            .expect("it runs");
+            .expect("the tournament is running");
     });
     measure("announce one of eight", RUNNING, |number| {
         let players = (0..8).map(|at| player((number * 8 + at) % PLAYERS)).collect();
@@ -91,7 +91,7 @@ fn main() {
         let tournament = format!("open-{}", number % 100).into();
         lobby
             .step(0, LobbyCommand::SignUp { tournament, player: player(number), age: None })
-            .expect("it is open");
+            .expect("the request is open");
     });
     measure("when something is due", 1_000, |_| {
         black_box(lobby.deadline());

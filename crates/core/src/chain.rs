@@ -99,6 +99,12 @@ impl StreamEnd {
         StreamEnd { name, version: lines.len() as u64, head }
     }
 
+    /// Adds a line that the stream already has.
+    pub(crate) fn add(&mut self, line: &str) {
+        self.version += 1;
+        self.head = self.head.as_ref().map(|head| head.after(line));
+    }
+
     /// The end of a stream without a chain.
     pub fn unchained(name: impl Into<Arc<str>>, version: u64) -> StreamEnd {
         StreamEnd { name: name.into(), version, head: None }

@@ -34,6 +34,11 @@ macro_rules! events {
             #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
             pub struct $name { $($(#[$field_doc])* pub $field: $type,)* }
 
+            impl $name {
+                /// The event's name in the log.
+                pub const TAG: &str = $tag;
+            }
+
             impl From<$name> for Event {
                 fn from(event: $name) -> Event {
                     Event::$name(event)

@@ -26,7 +26,7 @@ pub struct OpenRequest {
     pub seat: Option<Seat>,
     /// The question; where it had to confirm a result, whether it had won.
     pub question: Raw,
-    /// What it was shown of the game.
+    /// The player's view of the game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub view: Option<Raw>,
 }

@@ -32,7 +32,7 @@ use std::fmt;
 #[serde(try_from = "String", into = "String")]
 pub struct Secret([u8; 32]);
 
-/// What is published of a secret before it is revealed.
+/// The published commitment to a secret that is not revealed yet.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct Commitment([u8; 32]);

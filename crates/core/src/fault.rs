@@ -10,7 +10,7 @@ use std::fmt;
 /// The code of an answer to another player's request.
 pub(crate) const FOREIGN_REQUEST: &str = "foreign-request";
 
-/// What a player did wrong. Faults of the server are never among these.
+/// The kinds of players' faults. Faults of the server are never among these.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
@@ -48,7 +48,7 @@ impl fmt::Display for FaultKind {
 /// answers: times are in the log's lines.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
-    /// What sort.
+    /// The kind.
     pub kind: FaultKind,
     /// A stable word for machines, such as `box-filled`.
     pub code: Cow<'static, str>,
@@ -57,7 +57,7 @@ pub struct Fault {
     /// The bytes of the answer, as text and cut at [`Fault::EVIDENCE_MAX`], where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// What the player sent in the words of its own system, cut in the same way. `answer` is then
+    /// The player's reply in its own protocol, cut in the same way. `answer` is then
     /// its translation, if the rules decided about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<String>,
@@ -150,7 +150,7 @@ impl fmt::Display for Fault {
 /// A fault and where it happened.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Faulted {
-    /// Whose fault.
+    /// The player who is charged.
     pub player: PlayerName,
     /// In which game of the match, if in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,7 +158,7 @@ pub struct Faulted {
     /// The request that was open, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestId>,
-    /// What happened.
+    /// The fault.
     pub fault: Fault,
 }
 

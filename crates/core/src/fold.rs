@@ -13,7 +13,7 @@ use agon_games::Registry;
 pub struct Misfit {
     /// The event's index among the folded events, from 1.
     pub seq: u64,
-    /// What is wrong with the event.
+    /// The reason.
     pub error: ApplyError,
 }
 
@@ -38,7 +38,7 @@ pub enum BadStream {
     Line {
         /// The event's number.
         seq: u64,
-        /// What is wrong with the line.
+        /// The reason.
         bad: BadLine,
     },
     /// An event does not fit.
@@ -54,22 +54,54 @@ impl RecoveredMatch {
         games: &Registry,
         secrets: Secrets,
     ) -> Result<Option<RecoveredMatch>, BadStream> {
-        let mut lines = texts
-            .iter()
-            .zip(1..)
-            .map(|(text, seq)| Line::read(text).map_err(|bad| BadStream::Line { seq, bad }));
-        let Some(first) = lines.next().transpose()? else { return Ok(None) };
-        let misfit = |seq| move |error| Misfit { seq, error };
-        let mut played = Match::fold([&first], games, secrets).map_err(misfit(1))?;
-        let (mut cheats, mut latest_at) = (Vec::new(), first.at);
-        for line in lines {
-            let line = line?;
-            played.apply(line.at, &line.event).map_err(misfit(line.seq))?;
-            cheats.extend(Cheat::of(played.plan(), line.seq, &line.event));
-            latest_at = latest_at.max(line.at);
+        let mut match_fold = MatchFold::new(name, secrets);
+        texts.iter().try_for_each(|text| match_fold.add(text, games))?;
+        Ok(match_fold.finish())
+    }
+}
+
+/// A match that is folded while its stream is read.
+#[derive(Clone, Debug)]
+pub struct MatchFold {
+    end: StreamEnd,
+    /// Taken by the first line.
+    secrets: Option<Secrets>,
+    played: Option<Match>,
+    cheats: Vec<Cheat>,
+    latest_at: Millis,
+}
+
+impl MatchFold {
+    /// The match of the stream called `name`, before its first line.
+    pub fn new(name: &str, secrets: Secrets) -> MatchFold {
+        let (end, secrets) = (StreamEnd::new(name), Some(secrets));
+        MatchFold { end, secrets, played: None, cheats: Vec::new(), latest_at: 0 }
+    }
+
+    /// Applies the next line of the stream.
+    pub fn add(&mut self, text: &str, games: &Registry) -> Result<(), BadStream> {
+        let seq = self.end.version() + 1;
+        let line = Line::read(text).map_err(|bad| BadStream::Line { seq, bad })?;
+        let misfit = |error| Misfit { seq, error };
+        match (&mut self.played, self.secrets.take()) {
+            (Some(played), _) => {
+                played.apply(line.at, &line.event).map_err(misfit)?;
+                self.cheats.extend(Cheat::of(played.plan(), line.seq, &line.event));
+            }
+            (None, secrets) => {
+                let secrets = secrets.ok_or(ApplyError::Empty).map_err(misfit)?;
+                self.played = Some(Match::fold([&line], games, secrets).map_err(misfit)?);
+            }
         }
-        let end = StreamEnd::of(name, texts);
-        Ok(Some(RecoveredMatch { played, end, cheats, latest_at }))
+        self.end.add(text);
+        self.latest_at = self.latest_at.max(line.at);
+        Ok(())
+    }
+
+    /// The match after all lines; `None` if there were none.
+    pub fn finish(self) -> Option<RecoveredMatch> {
+        let MatchFold { end, played, cheats, latest_at, .. } = self;
+        played.map(|played| RecoveredMatch { played, end, cheats, latest_at })
     }
 }
 

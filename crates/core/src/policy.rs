@@ -40,7 +40,7 @@ impl AgeOrder {
     }
 }
 
-/// What a crash (a lost connection, no answer in time, bytes that are no answer) costs.
+/// The cost of a crash: a lost connection, no answer in time, or bytes that are no answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrashCost {
@@ -52,7 +52,7 @@ pub enum CrashCost {
     Remove,
 }
 
-/// What cheating costs.
+/// The cost of cheating.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheatCost {
@@ -64,7 +64,7 @@ pub enum CheatCost {
     Blacklist,
 }
 
-/// What a tied game means.
+/// The meaning of a tied game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
@@ -75,7 +75,7 @@ pub enum Ties {
     Share,
 }
 
-/// What players are asked before the first round.
+/// The request to players before the first round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Greeting {
@@ -87,7 +87,7 @@ pub enum Greeting {
     Proposal,
 }
 
-/// What players are told after the last round, and have to confirm.
+/// The notice to players after the last round, which they have to confirm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Farewell {
@@ -117,11 +117,11 @@ pub struct TimeLimits {
 pub struct MatchRules {
     /// Best of how many games; odd.
     pub best_of: u32,
-    /// What a tied game means.
+    /// The meaning of a tied game.
     pub ties: Ties,
-    /// What a crash costs.
+    /// The cost of a crash.
     pub crash: CrashCost,
-    /// What cheating costs.
+    /// The cost of cheating.
     pub cheat: CheatCost,
     /// How often a player may lapse and come back in one game under [`CrashCost::Resume`].
     pub lapses_max: u32,
@@ -217,13 +217,13 @@ impl From<Decimal> for f64 {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
-    /// Who meets whom.
+    /// The tournament's format.
     pub format: Format,
     /// In which order.
     pub pairing: Pairing,
-    /// What players are asked before.
+    /// The request to players before the first round.
     pub greeting: Greeting,
-    /// What they confirm after.
+    /// The notice that players confirm after the last round.
     pub farewell: Farewell,
     /// How matches go.
     #[serde(rename = "match")]

@@ -18,7 +18,7 @@ pub enum GameEnd {
     Played,
     /// A player lost it by a fault.
     Forfeited {
-        /// Who.
+        /// The player at fault.
         by: PlayerName,
     },
     /// Broken off without a result.
@@ -30,7 +30,7 @@ pub enum GameEnd {
 pub struct GameResult {
     /// Its number in the match, from 1.
     pub game: u32,
-    /// Who sat where.
+    /// The players by seat.
     pub seats: Vec<PlayerName>,
     /// How it ended.
     #[serde(flatten)]
@@ -39,7 +39,7 @@ pub struct GameResult {
     pub scores: Vec<i64>,
     /// Rank by seat, 1 is first; `None` for who was removed.
     pub ranks: Vec<Option<u8>>,
-    /// Who won it; several where first place is shared.
+    /// The winners; several where first place is shared.
     pub winners: Vec<PlayerName>,
     /// The operator that voided it, if one did; then it ended `void`, whatever was played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ pub enum How {
 /// One finished match.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MatchResult {
-    /// Who won: one, or several where first place is shared, or nobody.
+    /// The winners: one, several where first place is shared, or none.
     pub winners: Vec<PlayerName>,
     /// How it was decided.
     pub how: How,
@@ -112,11 +112,11 @@ impl MatchResult {
 pub struct MatchReport {
     /// Its name.
     pub id: MatchId,
-    /// Who met.
+    /// The players.
     pub players: Vec<PlayerName>,
     /// Why.
     pub reason: String,
-    /// What came of it.
+    /// The result.
     pub result: MatchResult,
     /// The operator's ruling, where the result is not the one it came to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,11 +126,11 @@ pub struct MatchReport {
 /// A bye or a pause: a place in a round without a match.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Bye {
-    /// Who advances without playing; `None` where a bye meets a bye.
+    /// The player who advances without playing; `None` where a bye meets a bye.
     pub player: Option<PlayerName>,
     /// Why, for people.
     pub reason: String,
-    /// Who should have been the opponent, where one is out of the tournament: that is a win.
+    /// The opponent who is out of the tournament, if there should have been one: that is a win.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walkover: Option<PlayerName>,
 }
@@ -173,7 +173,7 @@ pub struct RoundResult {
 pub struct PlayerSummary {
     /// Place in the standings, from 1, shared by equals.
     pub rank: u32,
-    /// Who.
+    /// The player.
     pub player: PlayerName,
     /// Matches won, lost and drawn; byes and void matches count for nobody.
     pub matches_won: u32,
@@ -191,7 +191,7 @@ pub struct PlayerSummary {
     pub points: i64,
     /// Byes received.
     pub byes: u32,
-    /// What it did wrong, by match (`-` for before and after the rounds).
+    /// The player's faults by match (`-` for before and after the rounds).
     pub faults: Vec<(MatchId, Faulted)>,
     /// The score and the tie-breaks that decided the rank, in formats that have them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -219,19 +219,19 @@ pub struct Results {
     pub sprt: Option<SprtRule>,
     /// `ended`, `running`, `interrupted: why` or `aborted: why`.
     pub status: String,
-    /// Whom a restart of the server cut off, while the tournament rests because of that.
+    /// The players whom a restart of the server cut off, while the tournament is paused for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<Interruption>,
     /// The operator's decision that ended the tournament before its rounds did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub awarded: Option<Override>,
-    /// Who won; empty where a bye won or nobody was left.
+    /// The winners; empty where a bye won or nobody was left.
     pub winners: Vec<PlayerName>,
     /// Everybody by rank, then in order of sign-up.
     pub standings: Vec<PlayerSummary>,
-    /// Who cheated, by name.
+    /// The players who cheated, by name.
     pub cheating: Vec<PlayerName>,
-    /// Who failed otherwise, by name.
+    /// The players who failed otherwise, by name.
     pub failing: Vec<PlayerName>,
     /// All rounds.
     pub rounds: Vec<RoundResult>,

@@ -61,7 +61,7 @@ impl fmt::Debug for Why {
     }
 }
 
-/// Who decided something, and why.
+/// The operator who decided something, and their reason.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Ruling {
     /// The operator's account.
@@ -98,9 +98,9 @@ pub struct Interruption {
 /// Another result for a match, or for a tournament, than the one it came to.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Override {
-    /// Who won: one, or several, or nobody, and then the match is void.
+    /// The winners: one or several. Without any, the match is void.
     pub winners: Vec<PlayerName>,
-    /// Who says so, and why.
+    /// The operator and their reason.
     #[serde(flatten)]
     pub ruling: Ruling,
 }

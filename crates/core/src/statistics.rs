@@ -73,7 +73,7 @@ impl Tally {
     }
 }
 
-/// What a player has done.
+/// The statistics of a player.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, JsonSchema)]
 pub struct Record {
     /// Games.
@@ -161,7 +161,7 @@ impl Record {
 /// A player's record in one game, with its place on the game's ladder.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct GameStatistics {
-    /// What it has done.
+    /// The player's statistics.
     #[serde(flatten)]
     pub record: Record,
     /// How strong it is; `None` without a result that counts.
@@ -173,7 +173,7 @@ pub struct GameStatistics {
 /// Everything there is to say about a player.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct PlayerStatistics {
-    /// Who.
+    /// The player.
     pub player: PlayerName,
     /// All games together.
     pub total: Record,

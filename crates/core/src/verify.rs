@@ -45,7 +45,7 @@ pub struct Finding {
     pub seq: u64,
     /// The event's name, if it has one.
     pub event: String,
-    /// What is wrong with the event.
+    /// The difference, or the broken rule.
     pub what: String,
 }
 

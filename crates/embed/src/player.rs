@@ -9,7 +9,7 @@ use std::time::Duration;
 pub struct TurnRequest<'a, G: Game> {
     /// The player's own seat.
     pub seat: Seat,
-    /// What is asked.
+    /// The question.
     pub question: &'a G::Question,
     /// Everything the player may know about the game.
     pub view: &'a G::View,
@@ -77,13 +77,13 @@ pub struct SeatedPlayer {
 /// A change of the game, with the game as the recipient may see it afterwards.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GameUpdate<G: Game> {
-    /// What happened.
+    /// The event.
     pub change: Change,
     /// The game now. Observers get the public view, and the full view once the game is over.
     pub view: G::View,
 }
 
-/// What happened to a game. The answer itself is not in it, because it may hold secrets of its
+/// A change of a game. The answer itself is not in it, because it may hold secrets of its
 /// player; the view shows what everybody may know of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {

@@ -51,13 +51,13 @@ pub struct Removal {
     pub name: String,
     /// The player's colour, where the game has colours.
     pub color: Option<&'static str>,
-    /// What the removal was for.
+    /// The reason for the removal.
     pub kind: RemovalKind,
     /// The reason, as a sentence without its subject: "gave no answer within 10s".
     pub reason: String,
 }
 
-/// What a player was removed for.
+/// A reason for which a player was removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RemovalKind {
     /// A well-formed answer that breaks a rule.

@@ -86,7 +86,7 @@ impl<G: Game> RunningGame<G> {
         &self.players
     }
 
-    /// Who is out so far, and why.
+    /// The players who are out so far, and why.
     pub fn removals(&self) -> &[Removal] {
         &self.removals
     }
@@ -181,7 +181,7 @@ impl<G: Game> RunningGame<G> {
 
     /// Sends the report to all players who neither cheated nor failed, and to the observers.
     fn finish(&mut self) -> Change {
-        let outcome = self.game.outcome().expect("nobody is asked any more, so the game is over");
+        let outcome = self.game.outcome().expect("a game without open requests is over");
         let report = Arc::new(FinalReport::new(&self.players, &outcome, &self.removals));
         let view = self.game.view(Viewer::Full);
         self.observers.update(GameUpdate { change: Change::Over, view });

@@ -46,8 +46,8 @@ impl From<&str> for PlayerInfo {
     }
 }
 
-/// Who sits first where ages are known. Players without an age come after those with one, in the
-/// order in which they were added.
+/// The order of seats where ages are known. Players without an age come after those with one, in
+/// the order in which they were added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AgeOrder {
     /// In ascending age, as the rules of Fish say.
@@ -124,7 +124,7 @@ impl<G: Game> GameSetup<G> {
         GameSetup { delivery_limit: delivery_limit.min(DELIVERY_LIMIT_MAX), ..self }
     }
 
-    /// Who sits first where ages are known; the youngest by default.
+    /// Sets the order of seats where ages are known; the youngest sits first by default.
     #[must_use]
     pub fn age_order(self, age_order: AgeOrder) -> Self {
         GameSetup { age_order, ..self }

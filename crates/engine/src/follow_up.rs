@@ -132,15 +132,7 @@ impl Engine {
                 self.services.notify_all(&players, about, &data);
             }
             FollowUp::LogOut { account, why } => self.close_for_operator(&account, &why),
-            FollowUp::Dismiss { conn, shown } => {
-                // The last message to a removed player is the position without its penguins.
-                if let Some(key) = shown
-                    && self.is_durable(&StreamKey::Match(key.clone()))
-                {
-                    self.in_cells(|cells, cx| cells.show_listeners(cx, &key));
-                }
-                self.end(conn, CloseReason::Dismissed);
-            }
+            FollowUp::Dismiss { conn, shown } => self.dismiss(conn, shown),
             FollowUp::Conclude(conclusion) => self.conclude(*conclusion),
             FollowUp::Deliver(id, report) => self.deliver(&id, &report),
             FollowUp::TellInvited(id, only) => {
@@ -150,12 +142,7 @@ impl Engine {
                 lobby::tell_left_out(&mut self.services, &id, &players);
             }
             FollowUp::TellCalledOff { tournament, players, reason } => {
-                let services = &mut self.services;
-                self.lobby.tell_called_off(services, &tournament, &players, &reason);
-                players.iter().for_each(|player| self.dismiss_idle(player));
-                let status = format!("called off: {reason}");
-                let report = Report::without_play(tournament.clone(), status);
-                self.deliver(&tournament, &report);
+                self.called_off(&tournament, &players, &reason);
             }
             FollowUp::SignUpOpened(id) => self.sign_up_opened(id),
             FollowUp::TellNews => self.tell_news(),
@@ -171,6 +158,25 @@ impl Engine {
                 self.services.effects.push(Effect::Reply { query, answer });
             }
         }
+    }
+
+    /// Closes the connection of a player who has left.
+    fn dismiss(&mut self, conn: ConnId, shown: Option<MatchKey>) {
+        // The last message to a removed player is the position without its penguins.
+        if let Some(key) = shown
+            && self.is_durable(&StreamKey::Match(key.clone()))
+        {
+            self.in_cells(|cells, cx| cells.show_listeners(cx, &key));
+        }
+        self.end(conn, CloseReason::Dismissed);
+    }
+
+    /// Notifies everybody concerned that a tournament is cancelled.
+    fn called_off(&mut self, id: &TournamentId, players: &[PlayerName], reason: &str) {
+        self.lobby.tell_called_off(&mut self.services, id, players, reason);
+        players.iter().for_each(|player| self.dismiss_idle(player));
+        let report = Report::without_play(id.clone(), format!("called off: {reason}"));
+        self.deliver(id, &report);
     }
 
     /// Dismisses the players of a tournament that is over, and has the lobby record its end.

@@ -63,7 +63,6 @@ pub use lobby::{AnnounceError, check_announcement};
 pub use operator::NotObeyed;
 pub use ports::{HousePlayers, LobbySnapshot, ReadError, StreamReader};
 pub use query::QueryId;
-pub use recover::read_match;
 pub use results::Report;
 pub use seat::Wires;
 pub use seat::{Form, Seat, Wire};

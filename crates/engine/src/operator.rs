@@ -17,7 +17,7 @@ use serde_json::json;
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum NotObeyed {
     /// There is no such tournament.
-    #[error("there is no tournament {0}; GET /api/v1/tournaments lists them")]
+    #[error("there is no tournament {0}; the list of tournaments has all ids")]
     NoTournament(TournamentId),
     /// The tournament does not run.
     #[error("{0} does not run; only a tournament that runs can be ruled about")]

@@ -78,7 +78,7 @@ impl Entropy {
 
     /// A secret that was not used before.
     pub(crate) fn secret(&mut self) -> Secret {
-        self.count = self.count.checked_add(1).expect("fewer secrets than a server can give out");
+        self.count = self.count.checked_add(1).expect("fewer secrets than numbers");
         self.key.of_game(self.count)
     }
 

@@ -192,7 +192,7 @@ impl Engine {
 }
 
 /// Reads a match from its stream; `None` if it has none.
-pub fn read_match(
+pub(crate) fn read_match(
     reader: &dyn StreamReader,
     key: &MatchKey,
     games: &Registry,

@@ -30,7 +30,7 @@ struct Row {
     byes: u32,
 }
 
-/// What came of a tournament: who won, who is where, who cheated, who failed.
+/// The final report of a tournament: winners, ranks, cheats and failures.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "FinalReport")]
 pub struct Report {

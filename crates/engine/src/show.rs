@@ -294,5 +294,5 @@ impl<'a> ShownMatch<'a> {
 
 /// A view as JSON that many readers share.
 pub fn text(shown: &impl Serialize) -> Arc<str> {
-    serde_json::to_string(shown).expect("what is shown is JSON").into()
+    serde_json::to_string(shown).expect("shown values are JSON").into()
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// The longest id of a tournament, in characters.
 const ID_CHARS_MAX: usize = 60;
 
-/// What is asked for.
+/// The requested tournament.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {

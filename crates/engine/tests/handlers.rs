@@ -3,8 +3,8 @@
 mod support;
 
 use agon_core::lobby::{PasswordHash, Role};
-use agon_core::{Fault, PlayerName};
-use agon_engine::query::{FindMatch, Ping, StartWatching};
+use agon_core::{Fault, PlayerName, Ruling, TournamentOrder, Why};
+use agon_engine::query::{CarryOut, FindMatch, Order, Ping, StartWatching};
 use agon_engine::watch::{Topic, WatcherId};
 use agon_engine::{ConnId, Input, MatchKey, PasswordResult, SecondLogin, Settings};
 use support::{Bench, START, hello};
@@ -17,6 +17,12 @@ const KEEP: &str = r#"{"keep":[true,true,true,true,true]}"#;
 
 fn players() -> Bench {
     Bench::two_players("yahtzee-referee", r#"{"match":{"best_of":1}}"#)
+}
+
+/// The operator gives an order.
+fn order(bench: &mut Bench, order: Order) -> Vec<String> {
+    let (by, why) = (PlayerName::new("operator").unwrap(), Why::new("a test").unwrap());
+    bench.ask(CarryOut { order, ruling: Ruling { by, why } })
 }
 
 #[test]
@@ -360,6 +366,39 @@ fn nobody_waits_for_a_program_that_does_not_start() {
     let mut bench = Bench::host_of_four();
     let (player, fault) = (PlayerName::new("ann").unwrap(), Fault::disconnected("no hello"));
     let given_up = bench.give(Input::Absent { player, fault });
-    let due = ["close 1 left", "append match/cup/r1m1: player-left, game-ended"];
+    let due = ["close 1 left", "append match/cup/r1m1: player-left, game-ended, match-ended"];
     assert_eq!(given_up[..2], due);
+}
+
+#[test]
+fn loser_by_a_ruling_of_a_pause_is_not_out_after_a_restart() {
+    let mut bench = players();
+    let ann = PlayerName::new("ann").unwrap();
+    let overrides = TournamentOrder::Override { id: "r1m1".into(), winners: vec![ann] };
+    for ruling in [TournamentOrder::Pause, overrides] {
+        order(&mut bench, Order::Tournament("cup".into(), ruling));
+        bench.commit();
+    }
+    let mut bench = bench.restarted(Settings::default());
+    let all = bench.log_in(2, "bob");
+    // The operator can still undo the ruling.
+    assert!(!all.contains(&"send 2 notice tournament-over".to_owned()), "{all:?}");
+    assert!(all.contains(&"send 2 notice paused".to_owned()), "{all:?}");
+}
+
+#[test]
+fn match_of_a_player_who_was_blacklisted_names_the_blacklist() {
+    let mut bench = Bench::lobby_of_two();
+    let mut effects = bench.announce_only("yahtzee-referee", "{}", r#"["ann","bob"]"#);
+    while !effects.iter().any(|effect| effect.starts_with("append tournament/cup: ")) {
+        effects = bench.commit_one();
+    }
+    let ann = PlayerName::new("ann").unwrap();
+    order(&mut bench, Order::Blacklist(ann.clone()));
+    bench.commit_of("lobby");
+    order(&mut bench, Order::Lift(ann));
+    bench.commit();
+    let lines = bench.lines("match/cup/r1m1");
+    let left = lines.iter().find(|line| line.contains("player-left")).expect("ann is out");
+    assert!(left.contains(r#""code":"blacklisted""#), "{left}");
 }

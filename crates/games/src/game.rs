@@ -167,7 +167,7 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
 
     /// [`drawn`](Game::drawn) as a JSON value, for tests and tools.
     fn drawn_value(&self) -> Option<serde_json::Value> {
-        self.drawn().map(|drawn| serde_json::to_value(&drawn).expect("what is drawn is JSON"))
+        self.drawn().map(|drawn| serde_json::to_value(&drawn).expect("drawn values are JSON"))
     }
 
     /// The position as text for people, from the full view. `names` are the players by seat;

@@ -1,4 +1,4 @@
-//! What a person is shown: a picture, a question, and examples that look like what it may type.
+//! The text for a person: a picture, a question, and examples of what they may type.
 
 use agon_games::{Registry, Seed, Viewer};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ fn people_are_shown_who_plays_what_is_asked_and_how_to_answer() {
         // By the examples of a question, whether some answer to it looked like the first of them.
         let mut seen = BTreeMap::new();
         while let Some(seat) = state.awaiting().next() {
-            let question = state.question(seat).expect("it is asked");
+            let question = state.question(seat).expect("the seat has an open request");
             let view = state.view(Viewer::Seat(seat));
             let asked = kind.ask(question.get(), view.get()).expect("a question");
             let picture = kind.draw(view.get(), &names, false).expect("a picture");

@@ -75,7 +75,7 @@ fn compare(game: &Fish, naive: &Naive) {
     }
 }
 
-/// What every state promises, whatever the game.
+/// The invariants of every state.
 fn keeps_promises(game: &Fish) {
     assert_eq!(game.outcome().is_none(), !game.awaiting().is_empty());
     for seat in Seat::all(game.seats()) {

@@ -25,7 +25,7 @@ struct Step {
     /// Absent where the seat was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answer: Option<Answer>,
-    /// What luck gave before the step.
+    /// The result of luck before the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     drawn: Option<Value>,
 }

@@ -31,7 +31,7 @@ pub(crate) const REFEREE: &str = "agon";
 /// How long players have to reconnect to a server. A run decides that itself: for ever.
 const NEVER_MS: u64 = 365 * 24 * 3_600_000;
 
-/// How many house players answer before the driver looks for other input.
+/// How often house players answer before the driver looks for other input.
 const ANSWERS_AT_ONCE: u32 = 64;
 
 /// A ruling of the referee itself.
@@ -167,9 +167,14 @@ impl Driver {
         self.programs.read(&mut self.feed);
         self.settle()?;
         for _ in 0..ANSWERS_AT_ONCE {
-            let Some(answer) = self.houses.answer()? else { break };
-            self.feed.inputs.push_back(answer);
+            // The answers to all questions make one group of records.
+            while let Some(answer) = self.houses.answer()? {
+                self.feed.inputs.push_back(answer);
+            }
             self.settle()?;
+            if !self.houses.has_question() {
+                break;
+            }
         }
         Ok(())
     }
@@ -188,13 +193,14 @@ impl Driver {
     /// Lets the engine handle all inputs and carries out its effects, until nothing is left to do.
     fn settle(&mut self) -> Result<(), RunError> {
         loop {
+            let time = Time::at(self.feed.clock.now_ms());
+            while let Some(input) = self.feed.inputs.pop_front() {
+                self.feed.engine.handle(time, input);
+            }
             self.carry_out()?;
             if let Ok(answered) = self.answered.try_recv() {
                 self.commit(answered)?;
-            } else if let Some(input) = self.feed.inputs.pop_front() {
-                let time = Time::at(self.feed.clock.now_ms());
-                self.feed.engine.handle(time, input);
-            } else {
+            } else if self.feed.inputs.is_empty() {
                 break;
             }
         }
@@ -236,7 +242,9 @@ impl Driver {
     fn perform(&mut self, effect: Effect) -> Result<(), RunError> {
         let (programs, feed) = (&mut self.programs, &mut self.feed);
         match effect {
-            Effect::Send { conn, line } => programs.send(conn, self.effects.line(&line)),
+            Effect::Send { conn, line } | Effect::Notice { conn, line } => {
+                programs.send(conn, self.effects.line(&line));
+            }
             Effect::Ask { conn, ask, line, limit_ms, .. } => {
                 programs.ask(feed, conn, ask, limit_ms, self.effects.line(&line));
             }

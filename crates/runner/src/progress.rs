@@ -37,7 +37,7 @@ pub enum Progress {
     Fault {
         /// In which match, if in one.
         id: Option<MatchId>,
-        /// What.
+        /// The fault.
         faulted: Faulted,
     },
     /// A game counts for nothing, because somebody killed a program. Nobody is charged.

@@ -2,8 +2,7 @@
 //!
 //! Nobody knows the moment at which bytes arrive at a socket; the server knows when it read them.
 //! In between, the reading threads were busy or had no processor. A heartbeat on the same threads
-//! measures that time: it is as late as everything else there. The engine's thread has one, and
-//! the gateways' threads have another; the later one counts for all.
+//! measures that time: it is as late as everything else there.
 //!
 //! Input that is read while the heartbeat is late, or just after, may have arrived when the
 //! heartbeat was due, and counts as read then. For the same reason, a deadline has passed only if
@@ -30,42 +29,22 @@ const AFTER_MS: Millis = PERIOD_MS + TOLERANCE_MS;
 /// Bounds of the histogram, in milliseconds.
 const LATE_MS: &[u64] = &[5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000];
 
-/// Threads that read players' sockets. Each has a heartbeat.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Threads {
-    /// The engine's own thread.
-    Engine,
-    /// The threads of connections with TLS and of other systems.
-    Gateway,
-}
-
-/// The measurements of all heartbeats.
+/// The heartbeat's measurements. All times are those of the server's clock.
 #[derive(Debug)]
 pub(crate) struct Lateness {
-    heartbeats: [Heartbeat; 2],
-    /// The lateness of all heartbeats.
-    pub(crate) late_ms: Histogram,
-}
-
-/// The measurements of one heartbeat. All times are those of the server's clock.
-#[derive(Debug)]
-struct Heartbeat {
     /// When the next heartbeat is due; never, if there is no heartbeat.
     due: AtomicU64,
     /// When the last late heartbeat was due and when it came.
     late_from: AtomicU64,
     late_to: AtomicU64,
-}
-
-impl Default for Heartbeat {
-    fn default() -> Heartbeat {
-        Heartbeat { due: AtomicU64::new(u64::MAX), late_from: 0.into(), late_to: 0.into() }
-    }
+    /// The lateness of all heartbeats.
+    pub(crate) late_ms: Histogram,
 }
 
 impl Default for Lateness {
     fn default() -> Lateness {
-        Lateness { heartbeats: Default::default(), late_ms: Histogram::new(LATE_MS) }
+        let (due, late_from, late_to) = (AtomicU64::new(u64::MAX), 0.into(), 0.into());
+        Lateness { due, late_from, late_to, late_ms: Histogram::new(LATE_MS) }
     }
 }
 
@@ -73,26 +52,6 @@ impl Lateness {
     /// The time up to which all arrived bytes have been read at `now`. It is also the earliest time
     /// at which bytes that are read now can have arrived.
     pub(crate) fn heard_until(&self, now: Millis) -> Millis {
-        self.heartbeats.iter().map(|beat| beat.heard_until(now)).min().unwrap_or(now)
-    }
-
-    fn expect(&self, threads: Threads, due: Millis) {
-        self.heartbeats[threads as usize].due.store(due, Ordering::Release);
-    }
-
-    fn came(&self, threads: Threads, due: Millis, now: Millis) {
-        let late_ms = now.saturating_sub(due);
-        self.late_ms.add(late_ms);
-        if late_ms > TOLERANCE_MS {
-            let heartbeat = &self.heartbeats[threads as usize];
-            heartbeat.late_from.store(due, Ordering::Release);
-            heartbeat.late_to.store(now, Ordering::Release);
-        }
-    }
-}
-
-impl Heartbeat {
-    fn heard_until(&self, now: Millis) -> Millis {
         let due = self.due.load(Ordering::Acquire);
         if now > due.saturating_add(TOLERANCE_MS) {
             return due;
@@ -103,16 +62,29 @@ impl Heartbeat {
             false => now,
         }
     }
+
+    fn expect(&self, due: Millis) {
+        self.due.store(due, Ordering::Release);
+    }
+
+    fn came(&self, due: Millis, now: Millis) {
+        let late_ms = now.saturating_sub(due);
+        self.late_ms.add(late_ms);
+        if late_ms > TOLERANCE_MS {
+            self.late_from.store(due, Ordering::Release);
+            self.late_to.store(now, Ordering::Release);
+        }
+    }
 }
 
-/// Measures for ever. It has to run on these threads.
-pub(crate) async fn beat(engine: Handle, threads: Threads) {
+/// Measures for ever. It has to run on the threads that read sockets.
+pub(crate) async fn beat(engine: Handle) {
     let lateness = &engine.meters().reads;
     loop {
         let due = clock::now_ms() + PERIOD_MS;
-        lateness.expect(threads, due);
+        lateness.expect(due);
         tokio::time::sleep(Duration::from_millis(PERIOD_MS)).await;
-        lateness.came(threads, due, clock::now_ms());
+        lateness.came(due, clock::now_ms());
     }
 }
 
@@ -124,35 +96,24 @@ mod tests {
     fn without_a_late_heartbeat_bytes_count_from_when_they_are_read() {
         let lateness = Lateness::default();
         assert_eq!(lateness.heard_until(1_000), 1_000, "no heartbeat, no lateness");
-        lateness.expect(Threads::Engine, 1_010);
+        lateness.expect(1_010);
         assert_eq!(lateness.heard_until(1_014), 1_014);
-        lateness.came(Threads::Engine, 1_010, 1_012);
-        lateness.expect(Threads::Engine, 1_022);
+        lateness.came(1_010, 1_012);
+        lateness.expect(1_022);
         assert_eq!(lateness.heard_until(1_013), 1_013);
     }
 
     #[test]
     fn late_reads_count_from_when_the_heartbeat_was_due() {
         let lateness = Lateness::default();
-        lateness.expect(Threads::Engine, 1_010);
+        lateness.expect(1_010);
         assert_eq!(lateness.heard_until(3_000), 1_010, "it is late, and still is");
-        lateness.came(Threads::Engine, 1_010, 3_000);
-        lateness.expect(Threads::Engine, 3_010);
+        lateness.came(1_010, 3_000);
+        lateness.expect(3_010);
         assert_eq!(lateness.heard_until(3_008), 1_010, "others may not have had their turn");
-        lateness.came(Threads::Engine, 3_010, 3_011);
-        lateness.expect(Threads::Engine, 3_021);
+        lateness.came(3_010, 3_011);
+        lateness.expect(3_021);
         assert_eq!(lateness.heard_until(3_016), 3_016);
         assert_eq!(lateness.heard_until(900), 900, "what was read before was in time");
-    }
-
-    #[test]
-    fn the_threads_that_are_latest_count() {
-        let lateness = Lateness::default();
-        lateness.expect(Threads::Engine, 1_010);
-        lateness.expect(Threads::Gateway, 1_020);
-        assert_eq!(lateness.heard_until(1_030), 1_010);
-        lateness.came(Threads::Engine, 1_010, 1_012);
-        lateness.expect(Threads::Engine, 1_022);
-        assert_eq!(lateness.heard_until(1_026), 1_020);
     }
 }

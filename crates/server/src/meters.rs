@@ -111,7 +111,7 @@ impl Meters {
 
     pub(crate) fn fault(&self, kind: FaultKind) -> &Counter {
         let place = FAULTS.iter().position(|(known, _)| *known == kind);
-        &self.faults[place.expect("all sorts of faults are listed")]
+        &self.faults[place.expect("every kind of fault is listed")]
     }
 
     /// Requests whose status begins with this digit.

@@ -132,7 +132,7 @@ fn the_document_is_sound() {
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
 }
 
-/// What the document asks of whoever asks.
+/// The authorisation that the document requires.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Needs {
     Nothing,
@@ -156,8 +156,8 @@ fn needs(operation: &Value) -> Needs {
     }
 }
 
-/// Who gets in where, for every operation of the document: without a token, with none that ever
-/// was, with an expired, a revoked, another's, and the right one.
+/// The access rules of every operation in the document: without a token, with a token that never
+/// existed, an expired, a revoked, another account's, and the right one.
 #[test]
 fn nobody_gets_in_who_should_not() {
     let past = Server::with_tokens_for(0);

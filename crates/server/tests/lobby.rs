@@ -309,7 +309,7 @@ fn who_leaves_is_told_its_place_while_others_play_on() {
     assert!(server.finished("cup").is_none(), "the others play on");
     ann.say(r#"{"type":"withdraw","tournament":"nothing"}"#);
     until_error(&mut ann, "takes no sign-ups");
-    // Whoever comes back is told again, instead of being told to play.
+    // A reconnecting player gets the result again, instead of a request.
     drop(ann);
     assert_eq!(here(&server, "ann").notice("tournament-over")["rank"], 3);
 }

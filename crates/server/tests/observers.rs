@@ -1,4 +1,4 @@
-//! Whoever watches: the lobby, tournaments, matches and games, as server-sent events and over
+//! Watching the lobby, tournaments, matches and games, as server-sent events and over
 //! WebSocket, at once or late.
 
 #[expect(dead_code, reason = "every test file uses its own part")]
@@ -107,7 +107,7 @@ fn the_lobby_is_watched_over_both_transports() {
     let same = events.find(|event| over(&serde_json::from_str(&event.data).unwrap()));
     assert_eq!(same.expect("the other transport tells it too").id, told.id);
 
-    // Whoever has seen how it stands is told nothing until it stands otherwise.
+    // A watcher who has seen the current state gets nothing until it changes.
     let mut again = server.watch(&format!("{path}?last_event_id={}", told.id));
     drop(ann);
     let gone = format!("{API}/queues/fish");
@@ -159,7 +159,7 @@ fn a_match_is_told_alike_over_both_transports() {
     assert!(told.iter().all(|told| told.data["behind_ms"].is_u64()), "how old each is");
     let events = watcher.join().unwrap();
     assert_eq!(events.last().unwrap().id, ended.id, "both transports end alike");
-    // Whoever comes back late is told the end once, and then no more.
+    // A watcher who reconnects late gets the end once, and nothing after it.
     let mut late = server.watch(&format!("{path}?last_event_id={}", told[0].id));
     let again = next(&mut late, &path).unwrap();
     assert_eq!((again.event.as_str(), &again.id), ("end", &ended.id));
@@ -238,7 +238,7 @@ fn who_wants_to_watch_late_is_told_late() {
     assert_eq!(events.last().unwrap().name, "end");
     for event in &events {
         let data: Value = serde_json::from_str(&event.data).unwrap();
-        // What is over when it is asked for is not held back.
+        // The server does not delay a match that is already over.
         assert!(data["behind_ms"].as_u64().unwrap() >= 700 || events.len() == 1, "{data}");
     }
     for (query, status) in [("delay_ms=x", 400), ("delay_ms=3600001", 422), ("delay=1", 400)] {
@@ -272,7 +272,7 @@ fn held_back(server: &Server, policy: Value) {
         assert_eq!(shown.get("in_progress"), None, "{shown}");
         assert_eq!(get(server, &format!("{one}/games/1"))["standing"], "waiting");
     }
-    // What is over can help nobody.
+    // A finished game gives no player an advantage.
     for _ in 0..1_000 {
         let _ = words.send(());
     }

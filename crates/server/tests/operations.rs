@@ -1,4 +1,4 @@
-//! What whoever runs a server sees: the start page, signs of life, and counts that add up.
+//! The operator's view of a server: the start page, health checks, and metrics that add up.
 
 #[expect(dead_code, reason = "every test file uses its own part")]
 mod support;
@@ -28,7 +28,7 @@ fn sum(metrics: &BTreeMap<String, f64>, name: &str, label: &str) -> f64 {
     own.map(|(_, value)| value).sum()
 }
 
-/// What the page of the protocol says about the numbers.
+/// The protocol page's table of metrics.
 fn assert_adds_up(metrics: &BTreeMap<String, f64>) {
     let total = |name: &str| sum(metrics, name, "");
     for what in ["tournaments", "matches"] {

@@ -1,4 +1,4 @@
-//! What operators do over HTTP, and what players and watchers are told of it.
+//! Operators' orders over HTTP, and the messages that players and watchers get about them.
 
 #[expect(dead_code, reason = "every test file uses its own part")]
 mod support;
@@ -264,7 +264,7 @@ fn results_are_overridden_and_matches_replayed() {
     assert_eq!(first["result"]["counts_from"], 2, "{first}");
     assert_eq!(pairing(&server, "r2m1")["players"][0], "ann");
 
-    // What the next round was built on stays.
+    // Results that the next round is based on do not change.
     order(&server, "pause", why()).expect(204);
     let settled = order(&server, "matches/r1m1/override", winner("bob")).expect(409);
     assert!(settled.body.contains("later rounds were built on"), "{settled:?}");

@@ -1,4 +1,4 @@
-//! What the page rests on: the positions of a game for whoever comes late, and people who come
+//! The page's data: the positions of a game for late watchers, and people who come
 //! back.
 
 #[expect(dead_code, reason = "every test file uses its own part")]

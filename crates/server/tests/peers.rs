@@ -13,7 +13,7 @@ use std::sync::Arc;
 use support::gate::Gate;
 use support::{Server, Setup, announcement, until};
 
-/// What has come on a socket so far.
+/// The bytes that arrived on a socket so far.
 fn heard(socket: &mut TcpStream) -> String {
     let mut bytes = [0; 4_096];
     match socket.read(&mut bytes) {
@@ -60,7 +60,7 @@ fn a_tournament_is_announced_to_them_when_it_is_in_the_log() {
         socket
     });
     until("it is on its way to the log", || gate.holds("tournament-created") == 1);
-    // Whatever is said by now has been written when so many others were answered.
+    // Everything sent by now has been written once this many other requests were answered.
     for _ in 0..50 {
         server.http("GET", "/healthz", None, "").expect(200);
     }

@@ -1,4 +1,4 @@
-//! What can be read of what was played: faults with their evidence, replays, recent matches,
+//! Reading past games: faults with their evidence, replays, recent matches,
 //! ratings.
 
 #[expect(dead_code, reason = "every test file uses its own part")]
@@ -113,7 +113,7 @@ fn evidence_is_for_its_owner_and_operators_only() {
     server = server.started_again();
     let mine = ask(&server, "/accounts/me/faults", Some(&ann_token)).expect(200).json();
     assert_eq!(mine, own);
-    // Whoever is left leaves, and the cup is over.
+    // The remaining player leaves, and the tournament is over.
     let path = format!("{API}/tournaments/rails/signups");
     for token in [&bob_token, &olga] {
         server.http("DELETE", &path, Some(token), "");
@@ -284,7 +284,7 @@ fn a_tournament_began_when_its_log_says_also_after_a_restart() {
     announce(&server, &olga, "cup", "fish", &["ann", "house:random"], policy);
     next_request(&mut ann);
     let began_at = |server: &Server| get(server, "/tournaments/cup")["began_at"].as_u64();
-    let before = began_at(&server).expect("it runs");
+    let before = began_at(&server).expect("the tournament is running");
     let server = server.started_again();
     assert_eq!(began_at(&server), Some(before));
     server.http("DELETE", &format!("{API}/tournaments/cup/signups"), Some(&olga), "").expect(409);

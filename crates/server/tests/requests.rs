@@ -1,4 +1,4 @@
-//! What requests show, and how many records and messages a decision costs.
+//! The content of requests, and the records and messages that a decision costs.
 
 #[expect(dead_code, reason = "every test file uses its own part")]
 mod support;

@@ -277,7 +277,7 @@ fn whoever_plays_can_leave_and_nobody_else() {
     server.verify();
 }
 
-/// What must not be seen of a Trains game while it runs.
+/// The hidden parts of a Trains game while it runs.
 fn assert_nothing_hidden(text: &str) {
     for hidden in ["\"hand\"", "\"destinations\"", "\"deck_cards\"", "\"secret\"", "\"deck\":["] {
         assert!(!text.contains(hidden), "{hidden} in {text}");

@@ -305,13 +305,13 @@ impl Log for Port {
         let Pace { sync_ms_max, answer_ms_max } = state.pace;
         // Writes keep their order, as with one writer thread.
         let own = state.batches.iter().filter(|batch| batch.writer == self.writer);
-        let (behind, told) = own.fold((0, 0), |(durable, told), batch| {
-            (batch.durable_at.max(durable), batch.answered_at.max(told))
+        let (behind, answered) = own.fold((0, 0), |(durable, answered), batch| {
+            (batch.durable_at.max(durable), batch.answered_at.max(answered))
         });
         let wait_ms = state.rng.between(0, sync_ms_max);
         let durable_at = (state.now + wait_ms).max(behind);
         let wait_ms = state.rng.between(0, answer_ms_max);
-        let answered_at = (durable_at + wait_ms).max(told);
+        let answered_at = (durable_at + wait_ms).max(answered);
         let mut done = Some(done);
         let early = state.sabotage == Some(Sabotage::SkipSync);
         let answers = early.then(|| {

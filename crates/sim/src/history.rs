@@ -1,4 +1,4 @@
-//! What happened on the connections, as the world recorded it. No server can read or change it.
+//! The traffic on the connections, as the world recorded it. No server can read or change it.
 
 use agon_core::Millis;
 use std::collections::BTreeMap;

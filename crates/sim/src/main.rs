@@ -10,25 +10,25 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Runs the server in a simulated world. A run is a seed.
+/// Runs the server in a simulated world. The seed determines the whole run.
 #[derive(Parser)]
 struct Args {
-    /// Show this run, step by step.
+    /// Run this seed only, and print every step.
     #[arg(long, conflicts_with_all = ["seeds", "selftest"])]
     seed: Option<u64>,
-    /// How many runs.
+    /// The number of seeds to run.
     #[arg(long, default_value_t = 1_000)]
     seeds: u64,
-    /// The first of them.
+    /// The first seed.
     #[arg(long, default_value_t = 1)]
     from: u64,
-    /// Go on after failures, and say how many there were of each sort.
+    /// Continue after failures, and report the number of failures of each invariant.
     #[arg(long)]
     keep_going: bool,
-    /// Plant a bug.
+    /// Plant this bug in the simulated world.
     #[arg(long)]
     sabotage: Option<Sabotage>,
-    /// Plant every bug, and see that each is found.
+    /// Plant every bug, one at a time, and check that the simulator finds each.
     #[arg(long)]
     selftest: bool,
 }
@@ -66,7 +66,7 @@ fn show(seed: u64, sabotage: Option<Sabotage>) -> Result<()> {
     Ok(())
 }
 
-/// Runs all seeds, and reports the failures of each sort.
+/// Runs all seeds, and reports the failures of each invariant.
 fn survey(from: u64, seeds: u64, sabotage: Option<Sabotage>) -> Result<()> {
     let mut found: BTreeMap<&str, Vec<(u64, String)>> = BTreeMap::new();
     for seed in from..from + seeds {
@@ -132,7 +132,7 @@ fn run_all(from: u64, seeds: u64, sabotage: Option<Sabotage>) -> (Figures, Optio
 }
 
 fn selftest(from: u64, seeds: u64) -> Result<()> {
-    let mut missed = Vec::new();
+    let mut undetected = Vec::new();
     for bug in Sabotage::ALL {
         let (figures, found) = run_all(from, seeds, Some(bug));
         match found {
@@ -143,13 +143,13 @@ fn selftest(from: u64, seeds: u64) -> Result<()> {
             }
             None => {
                 say(&format!("{bug:?}: NOT found in {} seeds", figures.seeds));
-                missed.push(bug);
+                undetected.push(bug);
             }
         }
     }
-    match missed[..] {
+    match undetected[..] {
         [] => Ok(()),
-        _ => bail!("planted and not found: {missed:?}"),
+        _ => bail!("planted and not found: {undetected:?}"),
     }
 }
 

@@ -6,44 +6,43 @@
 /// One planted bug.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum Sabotage {
-    /// The log says that a record is durable before it is.
+    /// The log acknowledges a record before it is durable.
     SkipSync,
-    /// The log forgets a record it had said to be durable.
+    /// The log forgets an acknowledged record.
     LoseDurable,
     /// A record that survived a crash is added a second time.
     DoubleApply,
-    /// A torn record is taken for a whole one.
+    /// A torn record counts as whole.
     KeepTorn,
-    /// A stream takes records of two servers.
+    /// A stream accepts records from two servers.
     TwoOwners,
     /// An answer to an older request counts for the open one.
     StaleId,
-    /// What one connection says is taken for another's.
+    /// Input of one connection is attributed to another.
     Misroute,
-    /// A request tells the tournament's secret.
+    /// A request reveals the tournament's secret.
     LeakSecret,
     /// A request shows the opponent's hidden turn.
     LeakTurn,
-    /// Who is not back at once after an outage is missed.
+    /// Players who do not reconnect at once after an outage are charged as absent.
     ChargeOutage,
-    /// The server's clock runs fast: players get less time than they were told.
+    /// The server's clock runs fast, so players get less time than their requests say.
     FastClock,
-    /// A notice that was said is never sent.
+    /// A notice is dropped.
     LoseNotice,
-    /// A reader that reads nothing is never cut off.
+    /// A client that reads nothing is never disconnected.
     EndlessOutbox,
     /// Two lines are read as one.
     MergeLines,
-    /// Who says no to an invitation is taken for who says yes.
+    /// Rejecting an invitation counts as accepting it.
     AcceptForOthers,
-    /// Who is on the blacklist is let in after a restart.
+    /// A restart forgets the blacklist.
     ForgetBlacklist,
-    /// After a restart a cheat does not look like one: a blacklisting that the crash kept out of the
-    /// log was only in memory.
+    /// A restart does not recognise a cheat, so a blacklisting that the crash lost stays lost.
     ForgetCheat,
-    /// An operator's order is obeyed twice.
+    /// An operator's order is carried out twice.
     OrderTwice,
-    /// A snapshot is taken for one of a later event.
+    /// A snapshot counts as one of a later event.
     StaleSnapshot,
 }
 

@@ -1,4 +1,4 @@
-//! What an append to the SQLite log costs the processor, kernel included.
+//! The CPU time of an append to the SQLite log, including the kernel's.
 //!
 //! `cargo bench -p agon-store --bench cost` hands groups of 300 decisions of 400 bytes to a log of
 //! 1,024 streams, as a busy server does, and prints the processor time of the writer's thread for

@@ -112,7 +112,7 @@ pub enum LogError {
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// What is wrong there.
+        /// The damage.
         reason: String,
     },
     /// The database is damaged, or does not belong to Agon.
@@ -120,7 +120,7 @@ pub enum LogError {
     BadDatabase {
         /// The database file.
         path: PathBuf,
-        /// What is wrong with the database.
+        /// The problem with the database.
         reason: String,
     },
     /// Acknowledged records are missing in the database.
@@ -159,7 +159,7 @@ pub enum LogError {
         stream: String,
         /// The first missing or damaged event.
         seq: u64,
-        /// What is wrong with the event.
+        /// The problem with the event.
         reason: String,
     },
     /// A snapshot cannot be used. The log still has everything.
@@ -167,7 +167,7 @@ pub enum LogError {
     BadSnapshot {
         /// The stream.
         stream: String,
-        /// What is wrong with the snapshot.
+        /// The problem with the snapshot.
         reason: String,
     },
     /// A later version of this program wrote the database.

@@ -24,7 +24,7 @@ pub struct Inspection {
 pub struct Damage {
     /// The number of its first event.
     pub seq: u64,
-    /// What is wrong with the record.
+    /// The damage to the record.
     pub reason: String,
     /// Whether a crash explains it: the last decision of a file is incomplete, and was never
     /// acknowledged.

@@ -39,7 +39,7 @@ pub use append::{Append, Done, DoneAll};
 pub use error::{AppendError, LogError};
 pub use file::{FileLog, FileStream, Repair, Sync, Torn, read_file, read_stream};
 pub use inspect::{Damage, Hold, Inspection, Inspector};
-pub use log::Log;
+pub use log::{Log, StreamPart};
 pub use memory::MemoryLog;
 pub use meter::{Histogram, Meter};
 pub use name::{STREAM_NAME_CHARS_MAX, check_stream_name};

@@ -42,6 +42,17 @@ pub trait Log: Send + Sync {
     /// The events of a stream after the first `after`, in order; none if there is no such stream.
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError>;
 
+    /// Shows the records of several whole streams in one pass over the log, which costs less than to
+    /// load each. Records of one stream come in order. A stream whose last record is not shown must
+    /// be loaded by itself; a log that has no fast way shows none at all.
+    fn read_together(
+        &self,
+        _streams: &[&str],
+        _take: &mut dyn FnMut(StreamPart<'_>),
+    ) -> Result<(), LogError> {
+        Ok(())
+    }
+
     /// Opens one more reader of the same log, for another thread; `None` if threads can share this
     /// one. It is meant for reading much at once.
     fn another_reader(&self) -> Result<Option<Box<dyn Log>>, LogError> {
@@ -90,6 +101,17 @@ pub trait Log: Send + Sync {
     }
 }
 
+/// One record of a stream that is read together with others.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamPart<'a> {
+    /// The stream's place in the list of those that were asked for.
+    pub stream: usize,
+    /// The lines of the record, joined by newlines.
+    pub lines: &'a str,
+    /// Whether it is the last record of its stream.
+    pub is_last: bool,
+}
+
 impl<L: Log + ?Sized> Log for Arc<L> {
     fn submit(&self, append: Append, done: Done) {
         (**self).submit(append, done);
@@ -108,6 +130,14 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError> {
         (**self).load(stream, after)
+    }
+
+    fn read_together(
+        &self,
+        streams: &[&str],
+        take: &mut dyn FnMut(StreamPart<'_>),
+    ) -> Result<(), LogError> {
+        (**self).read_together(streams, take)
     }
 
     fn another_reader(&self) -> Result<Option<Box<dyn Log>>, LogError> {

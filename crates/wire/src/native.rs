@@ -49,7 +49,7 @@ fn known_code<S: serde::Serializer>(code: &str, serializer: S) -> Result<S::Ok, 
     serializer.serialize_str(code)
 }
 
-/// What Agon sends.
+/// A message from Agon to a player.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 #[schemars(rename = "Message")]
@@ -78,7 +78,7 @@ pub enum ToPlayer<'a> {
     },
     /// The answer to a good login.
     Welcome {
-        /// Who the connection is now.
+        /// The account of the connection.
         account: &'a PlayerName,
         /// A token to come back with; absent where it came with one.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +102,7 @@ pub enum ToPlayer<'a> {
     Heartbeat,
     /// Something the player need not answer.
     Notice {
-        /// What it is about.
+        /// The subject of the notice.
         about: &'a str,
         /// The tournament, where a connection may play in several.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +125,7 @@ pub enum ToPlayer<'a> {
         id: Option<&'a str>,
         /// A sentence that says what to do.
         detail: String,
-        /// What was accepted before, for a repeated answer.
+        /// The answer that was accepted before, if this one is a repetition.
         #[serde(skip_serializing_if = "Option::is_none")]
         accepted: Option<Json>,
     },
@@ -171,7 +171,7 @@ pub struct Request<'a> {
     pub in_match: MatchView<'a>,
 }
 
-/// What a player sends.
+/// A message from a player.
 #[derive(Debug)]
 pub enum FromPlayer {
     /// Its first line.
@@ -187,7 +187,7 @@ pub enum FromPlayer {
     },
 }
 
-/// What a player says to the lobby of a server.
+/// A message from a player to the lobby of a server.
 #[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ToLobby {
@@ -205,7 +205,7 @@ pub enum ToLobby {
         /// Make the account if there is none.
         #[serde(default)]
         register: bool,
-        /// What sort of player a new account is.
+        /// The kind of player of a new account.
         #[serde(default)]
         kind: Option<AccountKind>,
     },
@@ -294,9 +294,9 @@ impl std::fmt::Debug for ToLobby {
 pub struct Hello {
     /// The protocol's version.
     pub protocol: u32,
-    /// What the program calls itself.
+    /// The name of the program.
     pub name: String,
-    /// What it adds to the luck of its games.
+    /// The nonce that the player adds to the luck of their games.
     #[serde(default)]
     pub nonce: Option<Nonce>,
     /// The configuration it proposes where a tournament asks for one.

@@ -98,16 +98,16 @@ impl Told {
     }
 }
 
-/// What to send, and what follows.
+/// The texts to send, and the reaction to them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spoken {
     /// Texts, each whole, nothing between or after them.
     pub texts: Vec<String>,
-    /// What follows.
+    /// The reaction to the texts.
     pub then: Then,
 }
 
-/// What follows a message.
+/// The reaction to a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Then {
     /// Nothing.

@@ -65,7 +65,7 @@ impl RequestWriter {
         }
         line.extend_from_slice(pending.id.as_str().as_bytes());
         write!(line, r#"","deadline_ms":{},"seat":{},"question":"#, left_ms, seat.0)
-            .expect("memory takes it");
+            .expect("a buffer accepts every write");
         if !game.write_question(seat, line) {
             return false;
         }
@@ -101,7 +101,8 @@ impl RequestWriter {
             self.ends.push(b'[');
             for (result, game) in played.finished() {
                 let comma = if self.ends.len() > 1 { "," } else { "" };
-                write!(self.ends, "{comma}[{},", result.game).expect("memory takes it");
+                write!(self.ends, "{comma}[{},", result.game)
+                    .expect("a buffer accepts every write");
                 game.write_view_now(Viewer::Public, &mut self.ends);
                 self.ends.push(b']');
             }

@@ -31,7 +31,7 @@ fn whole(stream: &[u8]) -> (Vec<String>, Option<BadStream>) {
 
 const DEEP: Limits = Limits { bytes_max: 1 << 20, depth_max: 1 << 20 };
 
-/// What serde_json makes of a stream, and whether it ends in an error.
+/// The values that serde_json reads from a stream, and whether it ends in an error.
 fn by_serde(stream: &[u8]) -> (Vec<String>, bool) {
     let mut taken = Vec::new();
     for value in serde_json::Deserializer::from_slice(stream).into_iter::<Box<RawValue>>() {

@@ -157,7 +157,7 @@ impl Forgery {
         };
         if new != old {
             self.done.push(format!("{name}, line {}: {}\n  {old}\n  {new}", at + 1, chosen.path));
-            self.streams.get_mut(&name).expect("it is there")[at] = new;
+            self.streams.get_mut(&name).expect("the entry exists")[at] = new;
         }
     }
 

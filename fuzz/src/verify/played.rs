@@ -79,7 +79,7 @@ impl World {
             Event::TournamentStarted(started) => Some(started.plan),
             _ => None,
         });
-        let plan: TournamentPlan = started.expect("those who are there play at once");
+        let plan: TournamentPlan = started.expect("connected players play at once");
         let kind = GAMES.kind(&plan.game).expect("a game").clone();
         let made = Tournament::create(plan, kind, secret.clone()).expect("a plan");
         let (tournament, events) = made;
@@ -93,7 +93,7 @@ impl World {
     fn end(mut self) -> Streams {
         let winners = self.tournament.winners().to_vec();
         let finish = LobbyCommand::Finish { tournament: "t".into(), winners, head: None };
-        let events = self.lobby.step(self.now, finish).expect("it runs");
+        let events = self.lobby.step(self.now, finish).expect("the tournament is running");
         write(&mut self.streams, "lobby", self.now, &events);
         self.streams
     }
@@ -201,7 +201,7 @@ impl World {
 
     fn open(&mut self, id: &MatchId) {
         let plan = self.tournament.open_matches().find(|plan| plan.id == *id).cloned();
-        let plan = plan.expect("it is open");
+        let plan = plan.expect("the request is open");
         let kind = GAMES.kind(&plan.game).expect("a game").clone();
         let secrets = Secrets::Known(self.secret.of_match(id));
         let (live, event) = Match::create(plan, kind, secrets, self.now).expect("a plan");

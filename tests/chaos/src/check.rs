@@ -222,10 +222,11 @@ impl Read {
     fn hear(&mut self, player: &Player) {
         let (record, name) = (player.record(), &player.name);
         let mut wrong = Vec::new();
-        for (id, told) in &record.told {
+        for (id, accepted) in &record.repeated {
             match self.accepted.get(id) {
-                Some(answer) if same(answer, told) => {}
-                answer => wrong.push(format!("{id}: told that {told} counts, the log: {answer:?}")),
+                Some(answer) if same(answer, accepted) => {}
+                answer => wrong
+                    .push(format!("{id}: notified that {accepted} counts, the log: {answer:?}")),
             }
         }
         for (game, latest) in &record.asked {

@@ -1,4 +1,4 @@
-//! What the harness did and when, by its own clock: the players it disturbed, the outages of the
+//! The harness's actions and their times, by its own clock: disturbed players, outages of the
 //! server, and the violations it saw.
 
 use std::collections::BTreeMap;

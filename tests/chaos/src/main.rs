@@ -25,30 +25,30 @@ Examples:
   agon-chaos --agon target/sim/agon --minutes 1
   agon-chaos --agon target/release/agon --minutes 60 --players 100 --seed 7 --json chaos.json
 
-The seed repeats what is drawn: who is harmed, how and for how long. When each of it meets the
-server is up to the machine, so a failure may take several runs to be seen again."
+The seed determines all random choices: which players are disturbed, how, and for how long. The
+timing depends on the machine, so it may take several runs to see a failure again."
 )]
 struct Args {
     /// The binary under test.
     #[arg(long)]
     agon: PathBuf,
-    /// For how long there is trouble; everything is done at least once, however short.
+    /// How many minutes the disturbances last. Each kind happens at least once.
     #[arg(long, default_value_t = 5.0)]
     minutes: f64,
-    /// How many players; a third of them is left alone, and must not be charged with anything.
+    /// The number of players. A third of them is never disturbed and must not be charged.
     #[arg(long, default_value_t = 24)]
     players: usize,
-    /// What is drawn comes from it.
+    /// The seed of all random choices.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Troubles of seconds instead of tens of seconds.
+    /// Disturbances take seconds instead of tens of seconds.
     #[arg(long)]
     brief: bool,
-    /// Writes the figures to a file, as JSON.
+    /// Write the figures to this file, as JSON.
     #[arg(long)]
     json: Option<PathBuf>,
-    /// Where the log and everybody's records go; it must be empty. Otherwise a new folder in the
-    /// system's place for such, which is kept if something is wrong.
+    /// An empty folder for the log and the players' records. By default a temporary folder, which
+    /// is kept after a failure.
     #[arg(long)]
     dir: Option<PathBuf>,
 }
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
 
 fn start(args: Args) -> Result<bool> {
     if !(args.minutes > 0.0 && args.minutes <= 10_000.0) {
-        bail!("--minutes {} makes no sense", args.minutes);
+        bail!("--minutes must be more than 0 and at most 10,000, not {}", args.minutes);
     }
     let dir = args
         .dir

@@ -55,9 +55,9 @@ impl Process {
         command.args(["--", "bash", "-c", &program]);
         command.env("AGON_PASSWORD", self.player.password()).env("AGON_CACHE", &self.dir);
         command.current_dir(&self.dir).stdin(Stdio::null()).stdout(Stdio::null());
-        let told = self.dir.join(format!("{}.stderr", self.player.name));
-        let told = std::fs::File::options().create(true).append(true).open(told)?;
-        command.stderr(told).process_group(0);
+        let stderr = self.dir.join(format!("{}.stderr", self.player.name));
+        let stderr = std::fs::File::options().create(true).append(true).open(stderr)?;
+        command.stderr(stderr).process_group(0);
         self.child = Some(command.spawn().context("failed to start a player")?);
         Ok(())
     }

@@ -23,7 +23,7 @@ pub(crate) struct Record {
     /// The latest turn that was requested, by game and seat (`cup:r1m1.1.0`).
     pub(crate) asked: HashMap<Box<str>, u32>,
     /// Answers that the server reported as accepted.
-    pub(crate) told: Vec<(Box<str>, Box<str>)>,
+    pub(crate) repeated: Vec<(Box<str>, Box<str>)>,
     /// Matches that the server reported as over, and whether the player won.
     pub(crate) over: Vec<(Box<str>, bool)>,
     /// Tournaments that the server reported as over, and whether the player won.
@@ -51,7 +51,7 @@ impl Record {
                 *self.errors.entry(text(&message["code"]).into()).or_default() += 1;
                 if !message["accepted"].is_null() {
                     let accepted = message["accepted"].to_string();
-                    self.told.push((text(&message["id"]).into(), accepted.into()));
+                    self.repeated.push((text(&message["id"]).into(), accepted.into()));
                 }
             }
             "notice" => {

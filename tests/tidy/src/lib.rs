@@ -1,4 +1,4 @@
-//! What CONTRIBUTING.md promises about the source tree, as tests. Each module checks one sort of
+//! The promises of CONTRIBUTING.md about the source tree, as tests. Each module checks one kind of
 //! promise; [`tree`] finds the files. A failure names the file, the line and what to do.
 //!
 //! Some promises do not hold everywhere yet. Their exceptions are listed beside the check, and the

@@ -44,7 +44,7 @@ const SLEEPERS: &[(&str, &str)] = &[
     ("crates/server/tests/support/mod.rs", "stall"),
 ];
 
-/// What a walk through one file finds.
+/// The findings in one file.
 #[derive(Default)]
 struct Walk {
     /// Functions: name, first line and length.

@@ -14,7 +14,10 @@ pub(crate) struct File {
 
 /// The top of the tree.
 pub(crate) fn top() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the tree is there")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .expect("the source tree exists")
 }
 
 /// All files whose name ends like this and that are text, by path.

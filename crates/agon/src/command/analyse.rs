@@ -108,10 +108,9 @@ impl Wanted<'_> {
         let mut names = source.names()?.matches;
         names.retain(|name| self.has_name(name));
         let progress = Progress::new("analysing", names.len(), self.args.quiet);
-        let found = source.each(&names, &progress, |log, name| -> Result<MatchAnalysis> {
-            let lines = log.load(name, 0).with_context(|| format!("failed to read {name}"))?;
-            self.of_match(&lines).with_context(|| format!("failed to analyse {name}"))
-        })?;
+        let found = source.each(&names, &progress, |_, name, lines| {
+            self.of_match(lines).with_context(|| format!("failed to analyse {name}"))
+        });
         let found: Result<Vec<MatchAnalysis>> = found.into_values().collect();
         Ok(self.gather(found?))
     }
@@ -127,7 +126,7 @@ impl Wanted<'_> {
             && is(parts.next_back(), &self.args.match_id)
     }
 
-    fn of_match(&self, lines: &[String]) -> Result<MatchAnalysis> {
+    fn of_match(&self, lines: &[impl AsRef<str>]) -> Result<MatchAnalysis> {
         let lines = read_lines(lines)?;
         if !matches!(lines.first().map(|line| &line.event), Some(Event::MatchCreated(_))) {
             return Err(Unreadable("the log is not the log of a match".into()).into());

@@ -16,7 +16,7 @@ pub(crate) fn list(json: bool) -> Result<Exit> {
 fn as_json() -> String {
     let (games, houses) = (Registry::standard(), Houses::standard());
     let listed = games.names().into_iter().map(|name| {
-        let kind = games.kind(name).expect("a name of the list");
+        let kind = games.kind(name).expect("a name from the list");
         let players = houses.list(name);
         let players: Vec<_> = players
             .iter()
@@ -67,7 +67,7 @@ fn as_text() -> String {
         }
     }
     for name in games.names() {
-        let seats = games.kind(name).expect("a name of the list").seats();
+        let seats = games.kind(name).expect("a name from the list").seats();
         let count = match seats.start() == seats.end() {
             true => format!("{} players", seats.start()),
             false => format!("{} to {} players", seats.start(), seats.end()),

@@ -249,10 +249,17 @@ fn finish(args: &RunArgs, folder: &Folder, command: &str, outcome: &Outcome) -> 
     Ok(exit_of(args, results))
 }
 
+/// The most games that are analysed at the end of a run: about a second.
+const ANALYSED_MAX: usize = 2_000;
+
 /// The points of all players with and without luck, if the analysis of their game measures luck.
 fn luck_and_skill(folder: &Folder, results: &Results, colour: bool) -> String {
     if !agon_analysis::Models::standard().has_luck(&results.game) {
         return String::new();
+    }
+    let matches = results.rounds.iter().flat_map(|round| &round.matches);
+    if matches.map(|report| report.result.games.len()).sum::<usize>() > ANALYSED_MAX {
+        return format!("Luck and skill of so many games: agon analyse {}\n", quoted(folder));
     }
     match super::analyse::standings(folder.path()) {
         Ok(Some(standings)) => format!("\n{}", show::adjusted_standings(&standings, colour)),

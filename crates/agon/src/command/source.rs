@@ -1,11 +1,14 @@
 //! The log of a run or a server: which streams it has, and work on all of them at once.
 
-use agon_store::{FileLog, Log, SqliteLog, read_file};
-use anyhow::Result;
+use agon_store::{FileLog, Log, SqliteLog, StreamPart, read_file};
+use anyhow::{Context, Result};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 /// Where the streams of a log are read from.
@@ -80,38 +83,116 @@ impl Source {
         }
     }
 
-    /// Calls `work` for every stream, on all cores, one stream at a time per thread. Returns its
-    /// results by the streams' names.
+    /// Calls `work` for every stream that has events, with its lines. It works on all cores, one
+    /// stream at a time per thread, while another thread reads. Returns the results by the streams'
+    /// names.
     pub(crate) fn each<T: Send>(
         &self,
         names: &[String],
         progress: &Progress,
-        work: impl Fn(&dyn Log, &str) -> T + Sync,
-    ) -> Result<BTreeMap<String, T>> {
-        let next = AtomicUsize::new(0);
-        let worker = || -> Result<Vec<(String, T)>> {
-            let own = self.log().another_reader()?;
+        work: impl Fn(&dyn Log, &str, &[&str]) -> Result<T> + Sync,
+    ) -> BTreeMap<String, Result<T>> {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let (sender, streams) = sync_channel::<StreamText<'_>>(cores);
+        let streams = Mutex::new(streams);
+        let worker = || -> Vec<(String, Result<T>)> {
+            // If the log cannot be opened once more, threads share it.
+            let own = self.log().another_reader().ok().flatten();
             let log = own.as_deref().unwrap_or(self.log());
             let mut done = Vec::new();
-            while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
-                done.push((name.clone(), work(log, name)));
+            loop {
+                let next = streams.lock().expect("the work on streams does not panic").recv();
+                let Ok(text) = next else { return done };
+                let result = text.load(log).and_then(|lines| match lines.is_empty() {
+                    true => Ok(None),
+                    false => {
+                        let lines: Vec<&str> = lines.split('\n').collect();
+                        work(log, text.name, &lines).map(Some)
+                    }
+                });
+                done.extend(result.transpose().map(|result| (text.name.to_owned(), result)));
                 progress.done.fetch_add(1, Ordering::Relaxed);
             }
-            Ok(done)
         };
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         std::thread::scope(|scope| {
+            let reader = scope.spawn(|| self.read(names, sender));
             let threads: Vec<_> =
                 (0..cores.min(names.len())).map(|_| scope.spawn(worker)).collect();
             while threads.iter().any(|thread| !thread.is_finished()) {
                 progress.show();
             }
             progress.clear();
+            reader.join().expect("reading does not panic");
             let joined = threads.into_iter().map(|thread| thread.join());
-            let done: Result<Vec<_>> =
-                joined.map(|done| done.expect("the work on streams does not panic")).collect();
-            done.map(|done| done.into_iter().flatten().collect())
+            joined.flat_map(|done| done.expect("the work on streams does not panic")).collect()
         })
+    }
+
+    /// Reads streams together as far as the log can, and sends each when it is whole. Sends the
+    /// names of the others.
+    fn read<'a>(&self, names: &'a [String], sender: SyncSender<StreamText<'a>>) {
+        let own = self.log().another_reader().ok().flatten();
+        let log = own.as_deref().unwrap_or(self.log());
+        let mut left: Vec<&str> = names.iter().map(String::as_str).collect();
+        loop {
+            let mut texts = vec![String::new(); left.len()];
+            let (mut waits, mut is_sent) = (vec![false; left.len()], vec![false; left.len()]);
+            let mut held_bytes = 0;
+            // A stream that cannot be read together is loaded by itself, which names the error.
+            let _ = log.read_together(&left, &mut |StreamPart { stream, lines, is_last }| {
+                let text = &mut texts[stream];
+                // A stream that begins while the memory is full waits for the next pass.
+                waits[stream] |= text.is_empty() && held_bytes > TEXT_BYTES_MAX;
+                if waits[stream] {
+                    return;
+                }
+                if !text.is_empty() {
+                    text.push('\n');
+                }
+                text.push_str(lines);
+                held_bytes += lines.len();
+                if is_last {
+                    let (name, lines) = (left[stream], Some(std::mem::take(text)));
+                    held_bytes = held_bytes.saturating_sub(lines.as_ref().map_or(0, String::len));
+                    is_sent[stream] = true;
+                    // Receivers stop early only after an error, which they report.
+                    let _ = sender.send(StreamText { name, lines });
+                }
+            });
+            let rest = left.iter().zip(is_sent).filter(|(_, is_sent)| !is_sent);
+            let rest: Vec<&str> = rest.map(|(name, _)| *name).collect();
+            let has_ended = rest.is_empty() || rest.len() == left.len();
+            left = rest;
+            if has_ended {
+                break;
+            }
+        }
+        for name in left {
+            let _ = sender.send(StreamText { name, lines: None });
+        }
+    }
+}
+
+/// How many bytes of streams that are not whole yet are held while streams are read together.
+const TEXT_BYTES_MAX: usize = 256 << 20;
+
+/// A stream to work on, with its lines if they were read together with those of other streams.
+struct StreamText<'a> {
+    name: &'a str,
+    lines: Option<String>,
+}
+
+impl StreamText<'_> {
+    /// The lines of the stream, which are loaded now if they were not read before.
+    fn load(&self, log: &dyn Log) -> Result<Cow<'_, str>> {
+        match &self.lines {
+            Some(lines) => Ok(Cow::Borrowed(lines)),
+            None => {
+                let name = self.name;
+                let lines = log.load(name, 0).with_context(|| format!("failed to read {name}"))?;
+                Ok(Cow::Owned(lines.join("\n")))
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use agon_core::{Event, Head, Line, PlayerName, Results, Secret, TournamentId};
 use agon_games::Registry;
 use agon_runner::Folder;
 use agon_store::{Log, read_file};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -381,31 +381,25 @@ impl Checks<'_> {
         })
     }
 
-    /// Checks streams on all cores, one stream at a time per thread. Returns the result for each
-    /// stream that has events, or the finding of the first invalid stream.
+    /// Checks streams on all cores. Returns the result for each stream that has events, or the finding of the first invalid
+    /// stream.
     fn each<T: Send>(
         &self,
         names: &[String],
-        check: impl Fn(&dyn Log, &str, &[String]) -> Result<Verdict<T>> + Sync,
+        check: impl Fn(&dyn Log, &str, &[&str]) -> Result<Verdict<T>> + Sync,
     ) -> Result<Verdict<BTreeMap<String, T>>> {
-        let one = |log: &dyn Log, name: &str| -> Result<Option<Verdict<T>>> {
-            let lines = log.load(name, 0).with_context(|| format!("failed to read {name}"))?;
-            if lines.is_empty() {
-                return Ok(None);
-            }
-            let verdict = check(log, name, &lines)?;
+        let all = self.source.each(names, &self.progress, |log, name, lines| {
+            let verdict = check(log, name, lines)?;
             if verdict.as_ref().is_err_and(Finding::is_unreadable) {
                 self.source.check_whole(name)?;
             }
-            Ok(Some(verdict))
-        };
-        let all = self.source.each(names, &self.progress, one)?;
+            Ok(verdict)
+        });
         let mut found = BTreeMap::new();
         for (name, checked) in all {
             match checked? {
-                Some(Ok(check)) => drop(found.insert(name, check)),
-                Some(Err(finding)) => return Ok(Err(finding)),
-                None => {}
+                Ok(check) => drop(found.insert(name, check)),
+                Err(finding) => return Ok(Err(finding)),
             }
         }
         Ok(Ok(found))
@@ -451,6 +445,6 @@ fn finding(stream: &str, what: &str) -> Finding {
 }
 
 /// The lines of a match, for `replay`.
-pub(crate) fn read_lines(lines: &[String]) -> Result<Vec<Line>> {
+pub(crate) fn read_lines(lines: &[impl AsRef<str>]) -> Result<Vec<Line>> {
     Ok(verify::read(lines)?.to_vec())
 }

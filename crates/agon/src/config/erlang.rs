@@ -56,7 +56,7 @@ impl Erlang {
             return Err(wrong("tick_ms, accept_ms and answer_ms must be at least 1".into()));
         }
         let queue_games = table.queue_games.unwrap_or(1);
-        let mut policy = Preset::named("yahtzee-queue").expect("a preset of the list").policy;
+        let mut policy = Preset::named("yahtzee-queue").expect("a preset from the list").policy;
         policy.rules.best_of = queue_games;
         policy.check().map_err(|why| wrong(format!("queue_games: {why}")))?;
         let (answer_ms, wait_ms) = (table.answer_ms, table.wait_ms);

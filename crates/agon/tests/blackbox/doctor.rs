@@ -99,7 +99,7 @@ fn the_bots_of_the_documents_pass_in_their_game() {
         let program = ["python3", &path.display().to_string()].map(String::from);
         let report = fails(&place, &["--answer-ms", "60000"], &program, &[]);
         assert_eq!(report["games"], serde_json::json!(["yahtzee"]), "{document}");
-        // What it does not play is said, and no fault of it.
+        // The report names games that the program does not play, and counts no fault for them.
         assert_eq!(with(&report, "note"), ["plays", "plays"], "{document}: {report:#}");
     }
 }

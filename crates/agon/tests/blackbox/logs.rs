@@ -12,7 +12,7 @@ fn run() -> Place {
     place
 }
 
-/// What check says, and a change of a line that makes it say so.
+/// A finding of `agon log check`, and a change of a line that causes it.
 type Damage = (&'static str, fn(&str) -> String);
 
 const MATCH: &str = "cup/match/yahtzee-class/r1m1.jsonl";

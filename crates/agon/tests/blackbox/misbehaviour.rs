@@ -4,7 +4,7 @@
 use crate::support::{Place, marked, python, token, until};
 use serde_json::Value;
 
-/// What a mode of `misbehave.py` leads to.
+/// The expected result of a mode of `misbehave.py`.
 struct Case {
     mode: &'static str,
     /// From which request on.

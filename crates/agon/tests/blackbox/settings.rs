@@ -80,7 +80,7 @@ fn invalid_setting_is_reported_with_its_place() {
         ("preset =", "line 1"),
         ("[limits]\nanswer = 3", "unknown field `answer`"),
         ("preset = \"fish\"\ngame = \"trains\"\nplayers = [\"house:random\"]", "is for fish"),
-        ("game = \"fish\"\nformat = \"swiss\"", "swiss"),
+        ("game = \"fish\"\nformat = \"chess\"", "there is no format"),
         ("game = \"fish\"\nplayers = [\"a 'b\"]", "closing one"),
         ("game = \"fish\"\nplayers = [\"house:random\"]\n[config]\nrowz = 1", "rowz"),
         ("game = \"fish\"\nplayers = [\"house:random\"]\nseed = -1", "seed"),

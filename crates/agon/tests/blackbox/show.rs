@@ -1,4 +1,4 @@
-//! What people look at: replays, lists, brackets, the demonstration, the solver.
+//! Output for people: replays, lists, brackets, the demonstration, the solver.
 
 use crate::support::{Place, snapshot};
 

@@ -21,7 +21,7 @@ fn players() -> Vec<String> {
     (1..=8).map(own).collect()
 }
 
-/// What the run printed to go on with, as arguments.
+/// The arguments that the run printed for resuming it.
 fn printed_command(ended: &Ended) -> Vec<String> {
     let line = ended.stderr.lines().rev().find(|line| line.contains("agon run --resume"));
     let line = line.unwrap_or_else(|| panic!("no resume command: {ended:#?}"));

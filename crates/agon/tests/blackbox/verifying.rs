@@ -160,7 +160,7 @@ fn files(place: &Place, dir: &str) -> Files {
     all.map(|path| (path.clone(), fs::read_to_string(path).expect("a file"))).collect()
 }
 
-/// What verify says while the files of a run are others.
+/// The output of `agon verify` while files of a run are changed.
 fn with_files(place: &Place, dir: &str, whole: &Files, change: impl Fn(&str) -> String) -> String {
     let changed = whole.iter().map(|(path, text)| (path, change(text)));
     changed.for_each(|(path, text)| fs::write(path, text).expect("a file"));

@@ -14,7 +14,7 @@ fn epmd(port: u16) -> Process {
     process
 }
 
-/// What `epmd -names` says.
+/// The output of `epmd -names`.
 fn names(port: u16) -> String {
     let mut command = Command::new("epmd");
     let said = command.args(["-port", &port.to_string(), "-names"]).output().expect("epmd starts");

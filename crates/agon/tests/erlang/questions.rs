@@ -1,4 +1,4 @@
-//! What anybody may ask: how tournaments stand, and what players have done.
+//! Questions that need no account: the state of tournaments, and players' statistics.
 
 use crate::vm::Host;
 use std::io::{Read, Write};

@@ -70,7 +70,7 @@ impl Host {
         Vm::start_with(self.epmd, name, COOKIE, &more)
     }
 
-    /// What the server told its operator.
+    /// The server's log output.
     pub(crate) fn words(&self) -> String {
         std::fs::read_to_string(self.place.path("serve.stderr")).unwrap_or_default()
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a browser complains of while a server is killed and started again.
+/// Messages that a browser may log while a server is killed and started again.
 pub(crate) const AWAY: [&str; 4] =
     ["net::ERR_", "status of 503", "response code: 503", "before receiving a handshake"];
 
@@ -87,7 +87,7 @@ impl Browser {
         self.until_true("the view is mounted", mounted);
     }
 
-    /// What an expression, or the promise it gives, comes to.
+    /// The value of an expression, or of the promise that it returns.
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
         self.try_eval(expression).unwrap_or_else(|error| panic!("{expression}: {error}"))
     }

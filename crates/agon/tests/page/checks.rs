@@ -1,4 +1,4 @@
-//! What holds for every view: accessible, from this host only, small, and sound to the checker.
+//! Checks of every view: it is accessible, small, free of other hosts, and clean for the checker.
 
 use crate::browser::Browser;
 use crate::live::waiting_cup;
@@ -25,7 +25,7 @@ fn unchecked() -> bool {
     std::env::var_os("AGON_AXE").is_some_and(|file| file == "none")
 }
 
-/// What is seriously wrong for who cannot see, or sees little.
+/// Serious accessibility violations, as axe-core reports them.
 fn findings(browser: &mut Browser) -> Value {
     let file = std::env::var_os("AGON_AXE").map(PathBuf::from);
     if unchecked() {
@@ -164,7 +164,7 @@ fn nothing_comes_from_elsewhere_and_nothing_foreign_runs() {
         let inside = request.starts_with(&own) || request.starts_with("about:");
         assert!(inside, "{request} is elsewhere");
     }
-    // What somebody might slip in is refused by the browser.
+    // The browser rejects scripts that an attacker might inject.
     browser.expect_error("Content Security Policy");
     browser.expect_error("TrustedHTML");
     browser.eval(

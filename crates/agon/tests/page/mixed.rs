@@ -19,7 +19,7 @@ fn a_person_an_erlang_process_and_a_program_play_one_bracket() {
     browser.until_text("[role=status]", "you are connected");
     until("all are here", || world.get("/api/v1/lobby")["here"] == 3);
     let slow = json!({"match": {"time": {"answer_ms": 600_000}}});
-    // Whoever has the bye, the person meets one of the others and the winner the third.
+    // The person meets one of the others, and the winner the third, whichever player has the bye.
     let selection = json!({"by": "named", "players": ["ann", "eve", "bot"]});
     world.announce(json!({
         "id": "mixed", "preset": "yahtzee-class", "policy": slow, "selection": selection,

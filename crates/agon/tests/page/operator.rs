@@ -1,4 +1,4 @@
-//! What an operator does in the page, and what everybody sees of it.
+//! An operator's actions in the page, and how everybody else sees them.
 
 use crate::live::waiting_cup;
 use crate::support::until;

@@ -27,7 +27,7 @@ fn seated(world: &World, token: &str) -> Browser {
     browser
 }
 
-/// What can be done in a browser: the first of these that is there and can be pressed.
+/// The controls to press in a browser: the first one that exists and is enabled.
 fn offered(browser: &mut Browser, choices: &[&str]) -> Option<String> {
     let list = json!(choices);
     let found = browser.eval(&format!(
@@ -154,7 +154,7 @@ fn a_person_plays_fish_against_house_players_to_the_end() {
     });
     let result = result(&world, "ice");
     shows_end(&mut people[0], &result);
-    // What the page noted while she played is what the logs say.
+    // The page's own receipt agrees with the logs.
     people[0].until_text(".receipt", "The log of ice agrees with your receipt:");
 }
 
@@ -346,7 +346,7 @@ fn an_invitation_is_accepted_or_rejected_wherever_one_is() {
     bob.click("[role=alert] button", "Accept");
     cat.click("[role=alert] button", "Reject");
     cat.until_no_text("main", "invites you to duel");
-    // Who accepts in the lobby is taken to where it plays, and is ready there.
+    // A person who accepts in the lobby is taken to the game, and is ready there.
     ann.click("[aria-label=Invitations] button", "Accept");
     ann.until_text("[role=status]", "you are connected");
     until("it starts", || world.get("/api/v1/tournaments/duel")["standing"] == "running");

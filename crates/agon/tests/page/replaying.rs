@@ -8,7 +8,7 @@ use agon_core::{MatchId, Secret, TournamentId};
 use agon_games::Luck;
 use serde_json::{Value, json};
 
-/// What each view that is loaded later may weigh, with all it needs beyond the first.
+/// The size limit of each view that is loaded later, without the files of the first view.
 const VIEW_BYTES_MAX: u64 = 120_000;
 
 const GAMES: [(&str, &str, &[&str]); 3] = [
@@ -292,7 +292,7 @@ fn replays_are_accessible_small_and_fit_a_phone() {
         );
         size.as_u64().unwrap()
     };
-    // What every view needs is loaded with the first.
+    // Files that every view needs are loaded with the first.
     let shell = size("docs");
     for view in ["replay/dice/r1m1/1", "game/dice/r1m1", "play"] {
         let own = size(view) - shell;
@@ -312,8 +312,8 @@ fn a_match_that_runs_is_not_replayed_but_watched() {
     browser.until_true("it is watched", "location.hash.startsWith('#/game/hall/r1m1')");
 }
 
-/// What the page finds of forgeries of two logs: one for every field of every event, and names that
-/// are swapped in every place. It runs where the page runs; what it misses comes back.
+/// Forges two logs in the page: one change for every field of every event, and names that
+/// are swapped in every place. Returns the forgeries that the page does not detect.
 const FORGERIES: &str = r#"
 (async (id) => {
   const { verify } = await import("/web/lib/verify.js");

@@ -154,7 +154,7 @@ fn everybody_against_everybody_is_a_table_and_a_knock_out_has_rounds() {
     }
     browser.go("#/tournament/rails");
     browser.until_text(".bracket.loose", "Round 1");
-    // What the cheat did is told in a typed word.
+    // The page names the cheat by its typed word.
     let rails = world.get("/api/v1/tournaments/rails");
     let faults = rails["results"]["standings"].as_array().unwrap().iter();
     let faults: Vec<&Value> = faults.flat_map(|one| one["faults"].as_array().unwrap()).collect();
@@ -182,7 +182,7 @@ fn every_format_is_drawn_with_the_numbers_that_rank() {
         ("cycles", json!({"kind": "round-robin", "cycles": 2}), ".cross", "house:greedy"),
     ];
     for (id, format, _, _) in &formats {
-        let fish = ["house:greedy", "house:random", "house:search:1", "house:search:2"];
+        let fish = ["house:greedy", "house:random", "house:search", "house:richest"];
         world.announce(json!({
             "id": id, "preset": "fish", "config": {"rows": 4, "columns": 3},
             "policy": {"format": format, "match": {"ties": "replay"}},

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-/// What every account of these tests has for a password.
+/// The password of every account in these tests.
 pub(crate) const PASSWORD: &str = "swordfish";
 
 /// A server, and the way to its page.

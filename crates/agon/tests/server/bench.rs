@@ -5,7 +5,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 
-/// What a short run prints.
+/// The output of a short run.
 fn measured(args: &[&str]) -> Value {
     let place = Place::new("");
     let all = [&["bench", "--seconds", "1", "--json", "--quiet"], args].concat();
@@ -152,7 +152,7 @@ fn a_run_that_is_interrupted_leaves_nothing_behind() {
     process.signal(Signal::INT);
     assert_eq!(process.code(), Some(130));
     assert!(!folder.exists());
-    // Whatever was started with the folder among its arguments is gone as well.
+    // All processes with the folder among their arguments have ended too.
     let folder = folder.file_name().expect("a name").to_string_lossy().into_owned();
     until("its processes are gone", || {
         let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();

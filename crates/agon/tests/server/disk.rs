@@ -101,7 +101,7 @@ fn full_disk_charges_nobody() {
     let kept = accepted(&place);
     assert!(!kept.is_empty() && !place.is_over("cup"), "it filled up during the tournament");
     for name in names {
-        // Whoever is asked the next question may rely on the answer to the one before.
+        // A player who gets the next request may rely on the answer to the previous one.
         let asked = noted(&place, &format!("{name}.in"), "request");
         let (_, before) = asked.split_last().expect("everybody was asked");
         for id in before {

@@ -1,4 +1,4 @@
-//! Whom tournaments take: connected players, and in which order.
+//! The players that a tournament selects: connected ones, and in which order.
 
 use crate::support::{Client, Place, Server, until};
 use crate::wire::{http, page};

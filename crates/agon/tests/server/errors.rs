@@ -1,4 +1,4 @@
-//! What goes wrong at the start is said, with what to do next, and has a code of its own.
+//! Errors at the start name the cause and the next step, and have their own exit codes.
 
 use crate::support::{Place, Server};
 use std::fs;

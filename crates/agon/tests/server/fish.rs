@@ -100,7 +100,7 @@ fn games_of_other_people_end_alike() {
     });
 }
 
-/// What a client does wrong, at which call, and in which list it ends for it.
+/// A fault of a client: which one, at which call, and the list in which the client ends.
 type Case = (&'static str, &'static str, &'static str, &'static str);
 
 /// Plays the known tournament of five with `e` misbehaving, and sees that nobody else notices.
@@ -135,7 +135,7 @@ fn check(
 ) -> Result<(), String> {
     let others = if list == "failing" { "cheating" } else { "failing" };
     let winners: &[&str] = if bad == "a" { &[] } else { &["a"] };
-    // Who is out before the first game leaves four, and one game.
+    // One player is out before the first game, so four players and one game remain.
     let before = matches!(at, "start" | "tournament_start");
     let alike = before || played.games(1, 1) == baseline.games(1, 1);
     let right = played.list(list) == [bad]

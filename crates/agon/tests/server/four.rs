@@ -25,7 +25,7 @@ const CUPS: [(&str, &str, u32); 4] = [
 
 const PLAYERS: [&str; 8] = ["ann", "bob", "cat", "dan", "eve", "fay", "gus", "hal"];
 
-/// What a player was asked and what it answered, by request.
+/// The requests to a player and its answers, by request id.
 type Record = BTreeMap<String, (Value, Value)>;
 
 /// A player in all four, which answers from the request alone, and the same every time.
@@ -55,7 +55,8 @@ impl Player {
 
     /// Plays until the connection is lost or nothing is left to play.
     fn visit(&mut self, mut server: Client) {
-        let proposal = Houses::standard().make("trains", "random").expect("it is there").propose();
+        let proposal =
+            Houses::standard().make("trains", "random").expect("the entry exists").propose();
         let proposal: Option<Value> =
             proposal.and_then(|text| serde_json::from_str(text.get()).ok());
         server.say(
@@ -98,7 +99,7 @@ impl Player {
     fn answer(&mut self, server: &mut Client, request: &Value) {
         let id = request["id"].as_str().expect("an id").to_owned();
         let game = &self.games[request["match"]["tournament"].as_str().expect("a tournament")];
-        let mut house = Houses::standard().make(game, "random").expect("it is there");
+        let mut house = Houses::standard().make(game, "random").expect("the entry exists");
         let seat = serde_json::from_value(request["seat"].clone()).expect("a seat");
         let (question, view) = (&request["question"], &request["view"]);
         let answer = house
@@ -174,7 +175,7 @@ fn play(luck: u64, kills: u32, chance: &mut SplitMix64) -> (Vec<String>, u32) {
         }
         server = Server::start_again_with(&place, &address, &["--seed", &luck]);
     }
-    // Whoever is away when a tournament ends does not hear of it: the log knows.
+    // A player who is disconnected when a tournament ends gets no notice; the log has the result.
     until("all four are over", || all_over(&place));
     let results = results(&server);
     stop.store(true, Ordering::Relaxed);
@@ -195,7 +196,7 @@ fn check(place: &Place, records: &[Record]) {
             assert_eq!(logged, *answer, "{id}");
         }
     }
-    // What is left was told, not asked, and is confirmed by the server itself.
+    // The remaining answers confirm notices, which the server does by itself.
     let asked: Vec<_> = answers.iter().filter(|(_, answer)| **answer != json!("ok")).collect();
     assert!(asked.is_empty(), "nobody gave these: {asked:?}");
 }

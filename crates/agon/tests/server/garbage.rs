@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-/// What a line is, for those who read it carefully.
+/// The classes of lines, as a strict reader sees them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Meant {
     /// No message at all.

@@ -89,7 +89,7 @@ fn views(message: &Value) -> Vec<(Option<usize>, Value)> {
     all.filter(|(_, view)| !view.is_null()).collect()
 }
 
-/// What seat `seat` did in game 1, by turn: rolls, keepers and its score, from the log alone.
+/// The turns of seat `seat` in game 1, from the log alone: rolls, kept dice and score.
 fn yahtzee_turns(place: &Place, seat: usize) -> Vec<Vec<Value>> {
     let mut turns = vec![Vec::new()];
     for (_, event) in place.events("match/") {
@@ -163,7 +163,7 @@ fn hands_and_destinations_are_seen_by_their_owners_only() {
     let seen = observe(&place, "trains", json!({}));
     no_secret_was_told(&place, &seen);
     seen.all().for_each(no_field_of_the_full_view);
-    // What luck gave each seat, from the log alone.
+    // The dice of each seat, from the log alone.
     let mut given: [(Vec<Value>, BTreeSet<String>); 2] = Default::default();
     for (_, event) in place.events("match/") {
         let drawn = &event["data"]["drawn"];

@@ -59,14 +59,14 @@ fn a_server_is_killed_while_invitations_are_open() {
     let server = Server::start_again(&place, &address);
     let mut ann = Client::logged_in(&address, "ann");
     notice(&mut ann, "ready-asked");
-    // Whoever joins accepts, is ready and plays.
+    // `agon join` accepts, says that it is ready, and plays.
     let mut players =
         ["ann", "bob"].map(|name| place.player(&server.address, name, &["--bot", "house:greedy"]));
     until("the cup is over", || place.is_over("cup"));
     for player in &mut players {
         assert_eq!(player.code(), Some(0));
     }
-    // Whoever asked was away, is told when it comes, and only once.
+    // The organiser was disconnected; they get the result when they reconnect, and only once.
     let mut asker = operator(&server, &token);
     let result = notice(&mut asker, "tournament-result");
     assert_eq!(result["status"], "ended");

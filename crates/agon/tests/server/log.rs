@@ -195,7 +195,7 @@ fn a_tournament_that_is_over_is_kept_whole_or_not_at_all() {
     server.process.signal(Signal::TERM);
     assert_eq!(server.process.code(), Some(0));
     damage(&place, "match/cup/r1m2", 9);
-    // What is past is not looked at by a start.
+    // A start does not read finished tournaments.
     let mut server = Server::start(&place);
     server.process.signal(Signal::TERM);
     assert_eq!(server.process.code(), Some(0));
@@ -273,7 +273,7 @@ fn a_changed_bit_in_the_write_ahead_log_is_noticed_and_the_loss_has_to_be_accept
     fs::write(&wal, &bytes).expect("a write-ahead log");
     let said = refused(&place);
     assert!(said.contains("acknowledged records are gone") && said.contains("agon log repair"));
-    assert_eq!(fs::read(&wal).expect("it is there"), bytes, "nothing is changed by looking");
+    assert_eq!(fs::read(&wal).expect("the entry exists"), bytes, "nothing is changed by looking");
     let (code, found) = check(&place);
     let lost = found["lost_records"].as_u64().expect("a number");
     assert_eq!((code, &found["ok"]), (Some(5), &Value::Bool(false)), "{found}");

@@ -69,7 +69,7 @@ impl Vandal {
             }
         };
         wire.say_bytes(&kind.bytes);
-        // Whatever that was, the server listens on.
+        // The server still accepts connections after any such input.
         wire.say_hello();
         wire.say(&json!({"type": "ping"}));
         let at = format!("{} {:?}: {:?} {:?}", self.stage as u8, self.transport, kind.name, {
@@ -121,7 +121,7 @@ fn peak_kb(watched: &Watched) -> u64 {
     line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number")
 }
 
-/// What a cup came to: its page, its decisions, the server's size.
+/// The outcome of a tournament: its page, its decisions, and the server's memory.
 struct Cup {
     results: Value,
     decisions: BTreeMap<String, Value>,

@@ -36,7 +36,7 @@ pub(crate) struct Eyes {
 }
 
 impl Eyes {
-    /// What it heard before what was hidden was shown to all, as JSON.
+    /// The messages it received before hidden parts became public, as JSON.
     pub(crate) fn before_the_end(&self) -> Vec<Value> {
         let all = self.heard.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok());
         all.filter(|message| message["standing"] != "over").collect()
@@ -111,7 +111,7 @@ struct Duelist {
     game: String,
     transport: Transport,
     wire: Wire,
-    /// What it heard on earlier connections.
+    /// The messages it received on earlier connections.
     heard: Vec<String>,
 }
 
@@ -178,7 +178,7 @@ fn hello(game: &str, nonce: &str) -> Value {
     // With all of the past in every request: more to look at.
     let mut hello = json!({"type": "hello", "protocol": 1, "name": "test", "nonce": nonce});
     hello["history"] = true.into();
-    let proposal = Houses::standard().make(game, "random").expect("it is there").propose();
+    let proposal = Houses::standard().make(game, "random").expect("the entry exists").propose();
     if let Some(map) = proposal {
         hello["proposal"] = serde_json::from_str(map.get()).expect("a proposal is JSON");
     }

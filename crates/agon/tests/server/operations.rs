@@ -127,7 +127,7 @@ fn flags_win_over_variables_and_those_over_the_file() {
         assert!(said.contains(line), "{line} {said}");
     }
     assert!(!place.path("agon-data").exists(), "nothing was made");
-    // What was printed is a file that says the same.
+    // The printed text is a settings file with the same values.
     std::fs::write(place.path("printed.toml"), &said).expect("a file");
     let (code, again) = check(&place, &["--config", "printed.toml"], &[]);
     assert_eq!(code, Some(0), "{again}");

@@ -80,7 +80,7 @@ fn a_cup_is_paused_killed_resumed_ruled_about_and_verified() {
     let asked = ann.hear_until("request");
     assert_eq!(http(&server, &token, "POST", "/pause", &why).0, 204);
     assert_eq!(notice(&mut ann, "paused")["why"], why["why"]);
-    // What was asked may be answered; then nothing moves.
+    // Open requests may still be answered; then nothing moves.
     ann.say(&answer(&asked));
     assert!(is_asked_nothing(&mut ann));
     let events = place.events("match/").len();

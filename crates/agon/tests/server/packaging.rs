@@ -1,4 +1,4 @@
-//! What is in `packaging/`: checked with the real tools where they are.
+//! The files in `packaging/`, checked with the real tools where those are installed.
 
 use crate::support::{AGON, Place, Server};
 use serde_json::Value;
@@ -25,7 +25,7 @@ fn the_example_shows_every_setting_and_its_default() {
     let place = Place::new("");
     let example = packaged("agon.toml");
     std::fs::write(place.path("as-it-is.toml"), &example).expect("a file");
-    // What is no sentence is a setting.
+    // A comment that is not a sentence is a setting.
     let taken = |line: &str| match line.strip_prefix('#') {
         Some(rest) if !rest.starts_with(' ') => rest.to_owned(),
         _ => line.to_owned(),

@@ -24,7 +24,7 @@ pub(crate) struct Port {
     system: &'static str,
 }
 
-/// What came of a tournament: what the players say, and what the server says.
+/// The result of a tournament, according to the players and to the server.
 pub(crate) struct Played {
     pub(crate) said: Value,
     pub(crate) report: Value,

@@ -139,7 +139,7 @@ fn a_person_plays_a_match_on_a_server_and_others_watch() {
     let args = ["play", "--server", &server.address, "--account", "ann", "--register"];
     let mut ann = person(&place, &args);
     until("she is asked", || shown(&place).contains("Which dice do you keep?"));
-    // What everybody may see while it runs: cards, and no dice.
+    // While the game runs, everybody may see the cards, but no dice.
     let http = server.said["http"].as_str().expect("an address").to_owned();
     let watch = |what: &str, rest: &[&str]| {
         let url = format!("http://{http}{what}");

@@ -81,7 +81,7 @@ fn trains_bots_in_python_outlive_the_server() {
     bots_outlive_the_server("trains", "trains", 1, 30);
 }
 
-/// What is skipped for want of something, `unittest` says.
+/// `unittest` reports tests that it skips because something is not installed.
 #[test]
 fn the_tests_of_the_python_client_pass() {
     let mut command = Command::new("python3");

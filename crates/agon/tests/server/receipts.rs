@@ -52,7 +52,7 @@ fn a_receipt_agrees_with_the_log_and_contradicts_any_other() {
         assert_eq!((&ended["type"], &ended["head"]), (&json!("tournament-ended"), &json!(head)));
         let is_answer = |entry: &&Value| entry["type"] == "answer";
         assert!(noted.iter().filter(is_answer).count() > 12, "{noted:?}");
-        // Whatever it says otherwise is found.
+        // Every change to the receipt is detected.
         for (at, field, value) in [
             ("hello", "nonce", json!("00ff")),
             ("tournament", "commitment", json!("0".repeat(64))),

@@ -94,7 +94,7 @@ fn a_match_whose_players_are_all_gone_ends() {
         assert_eq!(who, ["ann", "bob"].map(str::to_owned).into(), "{preset}");
         let lobby = place.events("lobby");
         let over = lobby.iter().find(|(_, event)| event["type"] == "tournament-finished");
-        assert_eq!(over.expect("it is over").1["data"]["winners"], json!([]), "{preset}");
+        assert_eq!(over.expect("the game is over").1["data"]["winners"], json!([]), "{preset}");
         watched.finish(&place, "duel");
     }
 }

@@ -166,7 +166,7 @@ fn an_interrupted_tournament_is_resumed_when_its_programs_are_back() {
     port.verify();
 }
 
-/// What two players of a game that is at its first placement are told.
+/// The messages to two players of a game at its first placement.
 fn at_first_placement(port: &Port, names: [&str; 2]) -> (usize, Value) {
     let mut peers = names.map(|name| Peer::open(port, &format!("{name:?}")));
     let mut first = 0;

@@ -151,7 +151,7 @@ fn token_grants_exactly_its_own_account() {
         assert_eq!(reply(&mut eve, &dequeue)["code"], "refused");
         let withdraw = json!({"type": "withdraw", "tournament": "open"});
         assert_eq!(reply(&mut eve, &withdraw)["code"], "refused");
-        // What ann's password is does not help whoever is somebody else.
+        // Ann's password does not work for another account.
         let change =
             json!({"type": "change-password", "old": password("ann"), "new": "mine alone"});
         assert_eq!(reply(&mut eve, &change)["code"], "wrong-credentials");

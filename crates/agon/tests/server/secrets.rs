@@ -12,7 +12,7 @@ const CONFIG: &str = "[[tournament]]\nname = \"cup\"\npreset = \"yahtzee-class\"
                       named = [\"ann\", \"house:greedy\"]\n[[tournament]]\nname = \"duel\"\n\
                       preset = \"yahtzee-queue\"\nnamed = [\"eve\", \"house:greedy\"]\n";
 
-/// What nobody may find, beside tokens.
+/// Secrets that no output may contain, besides tokens.
 const PASSWORDS: [&str; 7] = [
     "swordfish",
     "first-guess",

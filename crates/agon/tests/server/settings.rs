@@ -3,7 +3,7 @@
 
 use crate::support::Place;
 
-/// What both say about a file, which has to be the same.
+/// The messages of both commands about a file, which must be equal.
 fn refused(file: &str) -> String {
     let place = Place::new(file);
     let (code, checked) = place.agon(&["serve", "--check", "--config", "agon.toml"]);

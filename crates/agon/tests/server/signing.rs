@@ -23,7 +23,7 @@ impl Peer {
         self.0.write_all(text.as_bytes()).expect("it reads");
     }
 
-    /// What it is told next, as text; the server sends nothing around its values.
+    /// The next value from the server, as text. The server sends nothing around its values.
     pub(crate) fn hear(&mut self, expected: &str) {
         let mut bytes = vec![0; expected.len()];
         self.0.read_exact(&mut bytes).expect("something is said");
@@ -128,7 +128,7 @@ fn programs_of_the_same_name_are_told_apart() {
         "bot_7-2",
     ];
     until("all are signed up", || entered(&port, "fish") == json!(due));
-    // Whoever comes next has the first number that is free.
+    // The next player gets the first free number.
     peers[1] = Peer::open(&port, r#""Zoe""#);
     until("one is gone", || !entered(&port, "fish").to_string().contains("AIClient-2"));
     let _back = Peer::open(&port, r#""AIClient""#);

@@ -132,7 +132,7 @@ impl Process {
         status.and_then(|status| status.code())
     }
 
-    /// What it said, once it has ended; little enough for a pipe.
+    /// Its whole output, once it has ended; short enough for a pipe.
     pub(crate) fn all_output(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut stdout) = self.0.stdout.take() {

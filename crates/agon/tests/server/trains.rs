@@ -87,7 +87,7 @@ fn misbehave_in(
         });
         let played = play(&port, &specs);
         port.verify();
-        // Who is out before the first game leaves eight, and one game.
+        // One player is out before the first game, so eight players and one game remain.
         let alike =
             ["start", "beginTournament"].contains(at) || played.games(1, 1) == baseline.games(1, 1);
         match played.list(list) == ["i"] && misbehaving(&played) == ["i"] && alike {

@@ -257,7 +257,7 @@ impl Watched {
 
 /// The answer of a house player to a request: the same every time.
 pub(crate) fn house_answer(game: &str, house: &str, player: &str, request: &Value) -> Value {
-    let mut house = Houses::standard().make(game, house).expect("it is there");
+    let mut house = Houses::standard().make(game, house).expect("the entry exists");
     let seat = serde_json::from_value(request["seat"].clone()).expect("a seat");
     let id = request["id"].as_str().expect("an id");
     let (question, view) = (request["question"].to_string(), request["view"].to_string());

@@ -50,7 +50,7 @@ fn greedy_table(rule: Rule) -> &'static Table {
 
 fn answer(ask: &Ask<'_, Yahtzee>, table: impl Fn(Rule) -> &'static Table) -> Answer {
     let rule = Rule::from(ask.view.rule);
-    let card = own_card(ask);
+    let card = own_card(ask.view, ask.seat.index());
     match *ask.question {
         Question::Keep { roll, dice } => {
             let rolls_left = if roll == 1 { 2 } else { 1 };
@@ -69,9 +69,8 @@ fn answer(ask: &Ask<'_, Yahtzee>, table: impl Fn(Rule) -> &'static Table) -> Ans
     }
 }
 
-/// The card of the asked seat; `None` if the card cannot occur in play.
-fn own_card(ask: &Ask<'_, Yahtzee>) -> Option<Card> {
-    let View { cards, .. } = ask.view;
-    let boxes = &cards.get(ask.seat.index())?.boxes;
+/// The card of a seat; `None` if the card cannot occur in play.
+pub(super) fn own_card(view: &View, seat: usize) -> Option<Card> {
+    let boxes = &view.cards.get(seat)?.boxes;
     Card::new(&boxes.0.map(|points| points.map(u16::from))).ok()
 }

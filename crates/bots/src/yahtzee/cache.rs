@@ -70,7 +70,8 @@ impl Table {
         let body = &mut bytes[HEADER_BYTES..];
         from.read_exact(body).map_err(|error| refusal(error, CacheError::Truncated))?;
         let ends = from.read(&mut [0]).map_err(CacheError::Read)? == 0;
-        let (content, sum) = bytes.split_last_chunk().expect("longer than its checksum");
+        let (content, sum) =
+            bytes.split_last_chunk().expect("the file is longer than its checksum");
         if !ends || checksum(content) != u64::from_le_bytes(*sum) {
             return Err(CacheError::Corrupt);
         }

@@ -11,7 +11,10 @@
 mod bots;
 mod cache;
 mod card;
+mod champion;
 mod lattice;
+mod levels;
+mod playing;
 mod roll;
 mod rule;
 mod shared;
@@ -20,10 +23,13 @@ mod states;
 mod table;
 mod turn;
 mod widget;
+mod win_model;
 
 pub use bots::{Greedy, Optimal};
 pub use cache::CacheError;
 pub use card::{BadCard, Boxes, Card, UPPER_BONUS, UPPER_GOAL};
+pub use champion::Champion;
+pub use levels::level;
 pub use roll::{Keepers, Roll};
 pub use rule::{Rule, UnknownRule};
 pub use shared::{Origin, prepare, table, use_cache};

@@ -73,6 +73,11 @@ impl TurnValues {
         self.before
     }
 
+    /// The values of all keepers, by multiset: with one re-roll left, then with two.
+    pub(super) fn kept(&self) -> &[[Value; MULTISETS]; 2] {
+        &self.kept
+    }
+
     /// The value of `roll` with 0, 1 or 2 re-rolls left.
     pub fn after(&self, roll: Roll, rolls_left: u8) -> f64 {
         let number = Lattice::shared().number(roll.faces().into_iter());

@@ -11,7 +11,7 @@
 //! 5. [`start`](Widget::start): the turn is worth the mean over its first roll.
 
 use super::card::{Boxes, UPPER_GOAL, face_of};
-use super::lattice::{FIRST_ROLL, Lattice, MULTISETS};
+use super::lattice::{FIRST_ROLL, Lattice, MULTISETS, ROLLS};
 use super::rule::Rule;
 use super::states::States;
 use agon_games::yahtzee::ScoreBox;
@@ -196,6 +196,12 @@ impl<const L: usize> Widget<L> {
             }
         }
         mean
+    }
+
+    /// Sets the values of all rolls, in place of [`follow`](Widget::follow) and
+    /// [`score`](Widget::score).
+    pub(super) fn set_rolls(&mut self, worth: &[Lanes<L>; ROLLS]) {
+        self.values[FIRST_ROLL..MULTISETS].copy_from_slice(worth);
     }
 
     /// The value of a multiset after the last step.

@@ -185,7 +185,7 @@ impl Lobby {
         let ids = (closed.next_number()..)
             .map(|number| TournamentId::from(format!("{}-{number}", closed.series)));
         let mut free = ids.filter(|id| !self.tournaments.contains_key(id));
-        let id = free.next().expect("there are more numbers than tournaments");
+        let id = free.next().expect("fewer tournaments than numbers");
         let announcement = Announcement { id, ..closed.announcement };
         let (repeats, commitment) = (Some(closed.series), None);
         let (passed_over, draw_order) = (Vec::new(), Vec::new());

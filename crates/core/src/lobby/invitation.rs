@@ -14,11 +14,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Whom to invite, and how long to wait for how many.
+/// The players to invite, how many of them must accept, and how long to wait.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Terms {
-    /// Who, in the order they will play in.
+    /// The players, in the order in which they will play.
     pub players: Vec<PlayerName>,
     /// The fewest that have to come.
     pub at_least: u32,
@@ -105,7 +105,7 @@ impl Draw {
     }
 }
 
-/// What somebody who is invited said so far.
+/// The reply of an invited player so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {

@@ -48,7 +48,7 @@ impl Window {
     }
 }
 
-/// Whom a tournament takes.
+/// The selection of a tournament's players.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "by", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Selection {
@@ -76,7 +76,7 @@ pub enum Selection {
     },
     /// Exactly these.
     Named {
-        /// Who.
+        /// The players.
         players: Vec<PlayerName>,
     },
     /// Those who sign up in time.

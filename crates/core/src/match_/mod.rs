@@ -502,7 +502,7 @@ impl Match {
         }
     }
 
-    /// What a crash costs. In games of more than two players, the match always removes a lost
+    /// The cost of a crash. In games of more than two players, the match always removes a lost
     /// player.
     fn crash_cost(&self) -> CrashCost {
         if self.state.sides.len() > 2 { CrashCost::Remove } else { self.plan.rules.crash }

@@ -280,7 +280,7 @@ pub struct RatingPoint {
 pub struct Ranked {
     /// From 1, shared by equals.
     pub rank: u32,
-    /// Who.
+    /// The player.
     pub player: PlayerName,
     /// How strong.
     pub rating: Rating,

@@ -33,7 +33,7 @@ mod winner_stays;
 use crate::chain::Head;
 use crate::event::{Event, RoundPaired, TournamentCreated};
 use crate::fair::{Commitment, Secret};
-use crate::fault::{Fault, Faulted};
+use crate::fault::{Fault, FaultKind, Faulted};
 use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId};
 use crate::line::Line;
 use crate::match_::ApplyError;
@@ -386,6 +386,12 @@ impl Tournament {
     /// Whether a player is out of the tournament.
     pub fn is_out(&self, player: &PlayerName) -> bool {
         self.state.entrants.iter().any(|entrant| entrant.out && entrant.player == *player)
+    }
+
+    /// Why a player was withdrawn from the tournament outside matches, if they were.
+    pub fn withdrawal(&self, player: &PlayerName) -> Option<&Fault> {
+        let own = self.state.faults.iter().filter(|faulted| faulted.player == *player);
+        own.map(|faulted| &faulted.fault).find(|fault| fault.kind == FaultKind::Withdrew)
     }
 
     /// Whether both tournaments are in the same state.

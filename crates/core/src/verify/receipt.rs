@@ -4,7 +4,6 @@
 //! rules. Only a player who recorded the events at the time can prove it.
 //! `docs/protocol/receipt.md` is the contract.
 
-use super::stream::records;
 use super::{Finding, Stream, TournamentCheck, finding, revealed};
 use crate::chain::Head;
 use crate::event::{AnswerAccepted, Event};
@@ -13,6 +12,7 @@ use crate::fault::{Fault, FaultKind, Faulted};
 use crate::ids::{MatchId, PlayerName, RequestId, TournamentId};
 use crate::line::Line;
 use crate::match_::{Command, Match};
+use crate::replay::{MatchReplay, ReplayStep};
 use agon_games::Registry;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -328,22 +328,21 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn along(&mut self, stream: &Stream, games: &Registry) -> Result<(), Finding> {
-        let secrets = revealed(stream, None)?;
-        let mut all = records(stream);
-        let Some(first) = all.next() else { return Ok(()) };
-        let mut played = Match::fold(first, games, secrets)
-            .map_err(|error| finding(&first[0], error.to_string()))?;
-        for record in all {
-            self.cause(&record[0], &played)?;
-            for line in record {
-                if let Event::GameStarted(started) = &line.event {
-                    self.seats(line, started.game, &started.seats)?;
-                }
-                if played.apply(line.at, &line.event).is_err() {
-                    // The game is still running, and its secret is not known yet.
-                    return Ok(());
-                }
+        for line in stream.iter() {
+            if let Event::GameStarted(started) = &line.event {
+                self.seats(line, started.game, &started.seats)?;
             }
+        }
+        let secrets = revealed(stream, None)?;
+        let mut replay = MatchReplay::new(stream.iter(), games, secrets)
+            .map_err(|error| finding(&stream[0], error.to_string()))?;
+        let mut begins_record = true;
+        // A step fails where a game is still running, because its secret is not known yet.
+        while let Some(Ok(ReplayStep { line, before, .. })) = replay.step() {
+            if begins_record {
+                self.cause(line, before)?;
+            }
+            begins_record = line.more == 0;
         }
         Ok(())
     }

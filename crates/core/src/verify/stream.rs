@@ -83,22 +83,22 @@ impl Stream {
     }
 }
 
-fn heads(lines: &[Line], texts: &[String]) -> Vec<Head> {
+fn heads(lines: &[Line], texts: &[impl AsRef<str>]) -> Vec<Head> {
     let Some(first) = lines.first() else { return Vec::new() };
     let mut head = Head::first(&first.stream);
     let heads = texts.iter().map(|text| {
-        head = head.after(text);
+        head = head.after(text.as_ref());
         head.clone()
     });
     heads.collect()
 }
 
 /// Reads a stream, and checks its numbering and its times.
-pub fn read(texts: &[String]) -> Result<Stream, Finding> {
+pub fn read(texts: &[impl AsRef<str>]) -> Result<Stream, Finding> {
     let mut lines: Vec<Line> = Vec::with_capacity(texts.len());
     let mut more = 0;
     for (text, seq) in texts.iter().zip(1..) {
-        let line = Line::read(text).map_err(|error| {
+        let line = Line::read(text.as_ref()).map_err(|error| {
             let stream = lines.first().map_or_else(String::new, |line| line.stream.clone());
             Finding { stream, seq, event: Finding::UNREADABLE.into(), what: error.to_string() }
         })?;

@@ -1,4 +1,4 @@
-//! What a shell asks of a lobby, besides what follows from commands.
+//! The lobby's queries, which shells use besides the results of commands.
 
 use crate::bench::{
     Bench, DAWN, FISH, TRAINS, accept, announce, announcement, enqueue, exactly, finish, from_line,
@@ -58,7 +58,7 @@ fn the_name_of_a_series_stands_for_the_one_that_is_meant() {
     assert_eq!(lobby.latest_of("t".into()).as_str(), "t-2");
     assert_eq!(lobby.latest_of("t-2".into()).as_str(), "t-2");
     assert_eq!(lobby.latest_of("else".into()).as_str(), "else");
-    // Who plays in the first means that, who waits for the second means that.
+    // A player in the first tournament means that one; a player waiting for the second, that one.
     assert_eq!(lobby.left_by("t".into(), &name("p1")).as_str(), "t");
     assert_eq!(lobby.left_by("t".into(), &name("p3")).as_str(), "t-2");
     assert_eq!(lobby.left_by("t".into(), &name("p5")).as_str(), "t-2");

@@ -151,7 +151,7 @@ pub(crate) fn finish(tournament: &str, winners: &[&str]) -> LobbyCommand {
     LobbyCommand::Finish { tournament: tournament.into(), winners, head: None }
 }
 
-/// What is asked for where only the selection matters.
+/// An announcement for tests in which only the selection matters.
 pub(crate) fn announcement(id: &str, selection: Selection) -> Announcement {
     let preset = Preset::named("yahtzee-queue").expect("a preset");
     Announcement {
@@ -277,12 +277,12 @@ impl Bench {
         tags
     }
 
-    /// Who is logged in, in order.
+    /// The players who are logged in, in order.
     pub(crate) fn line(&self) -> String {
         spaced(self.lobby.line().iter())
     }
 
-    /// Who waits in a queue, in order.
+    /// The players who wait in a queue, in order.
     pub(crate) fn queue(&self, queue: &str) -> String {
         spaced(self.lobby.queue(&queue_name(queue)).iter())
     }

@@ -59,7 +59,7 @@ fn a_listed_player_may_log_in_and_keeps_its_place_in_line() {
 
 #[test]
 fn a_listed_player_stays_in_what_runs() {
-    // What it forfeits there is for the matches to say.
+    // The matches decide what the player forfeits there.
     let mut bench = Bench::with(&["ann", "bob"]);
     bench.ok(announce("cup", from_line(2)));
     bench.ok(blacklist("ann", "cheated"));

@@ -42,7 +42,7 @@ fn the_first_are_taken_and_move_to_the_end_of_the_line() {
     bench.ok(announce("second", from_line(4)));
     assert_eq!(bench.standing("second"), "running: p5 p6 p1 p2");
     assert_eq!(bench.line(), "p3 p4 p5 p6 p1 p2");
-    // Who comes now is behind everybody.
+    // A new player is last in the queue.
     bench.all([register("new"), log_in("new")]);
     bench.ok(announce("third", from_line(2)));
     assert_eq!(bench.standing("third"), "running: p3 p4");

@@ -62,7 +62,7 @@ fn a_commitment_that_was_left_out_is_not_taken_for_a_check() {
     assert_eq!(verify_lobby(&lines, |_| secret(7)).unwrap().unchecked, 1);
 }
 
-/// Whatever the luck is, it starts as it was announced, with as many of those there as it takes.
+/// Whatever the luck, the tournament starts as announced, with as many connected players as fit.
 #[test]
 fn what_luck_has_no_part_in_is_checked_without_it() {
     let forged = |forge: fn(&mut TournamentPlan)| {

@@ -1,4 +1,4 @@
-//! What operators decide in the lobby.
+//! Operators' decisions in the lobby.
 
 use crate::bench::{
     Bench, FISH, TRAINS, accept, announce, call_off, invite, issue, kick, name, numbered, pull,

@@ -1,4 +1,4 @@
-//! What holds for every lobby, whatever is asked of it.
+//! Properties of every lobby, after any commands.
 //!
 //! The bench itself checks after every command that the log folds to the state and that a refusal
 //! changes nothing; here it is given lists of commands nobody thought of.
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const PLAYERS: usize = 6;
 const QUEUES: [&str; 2] = ["q", "r"];
 
-/// What a test does next.
+/// The next action of a test.
 #[derive(Clone, Debug)]
 enum Move {
     Ask(LobbyCommand),
@@ -171,7 +171,7 @@ proptest! {
         }
     }
 
-    /// What is kept beside the tournaments says what a look at all of them would.
+    /// The indexes beside the tournaments agree with a scan of all tournaments.
     #[test]
     fn the_index_agrees_with_a_recount(moves in any_moves()) {
         play(moves, |bench| {
@@ -216,7 +216,7 @@ proptest! {
         });
     }
 
-    /// Who plays by invitation was invited, accepted and, where that was asked, said to be ready.
+    /// Players by invitation were invited, accepted and, where required, said that they are ready.
     #[test]
     fn nobody_is_taken_who_did_not_come(moves in any_moves()) {
         let mut before = BTreeMap::new();
@@ -341,7 +341,7 @@ proptest! {
         }
     }
 
-    /// Whoever stays in line plays as often as everybody else, give or take one.
+    /// A player who stays in the queue plays as often as everybody else, give or take one.
     #[test]
     fn rotation_is_fair(players in 1usize..12, sizes in prop::collection::vec(1u32..14, 1..40)) {
         let names = numbered(players);
@@ -354,7 +354,7 @@ proptest! {
         }
     }
 
-    /// Who comes late is served before anybody is served twice.
+    /// A latecomer plays before anybody plays twice.
     #[test]
     fn nobody_overtakes_twice(players in 2usize..10, size in 1u32..4, rounds in 1usize..30) {
         let mut bench = Bench::with(&numbered(players));

@@ -1,4 +1,4 @@
-//! Who asked for a tournament is told what came of it, once.
+//! The organiser of a tournament gets its result once.
 
 use crate::bench::{
     Bench, FISH, announce, announcement, call_off, deliver, exactly, finish, name, sign_up,

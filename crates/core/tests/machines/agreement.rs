@@ -1,4 +1,4 @@
-//! What streams say of each other, and what can be known before secrets are: forgeries that once
+//! Streams that contradict each other, and checks before secrets are known: forgeries that once
 //! got past `verify`.
 
 use crate::support::Played;
@@ -33,7 +33,7 @@ fn matches(played: &Played, of: &TournamentCheck) -> BTreeMap<String, MatchCheck
     checks.collect()
 }
 
-/// What a lobby that held this tournament says of it.
+/// The lobby's events about this tournament.
 fn lobby(of: &TournamentCheck) -> LobbyCheck {
     let id = of.plan.id.clone();
     LobbyCheck {

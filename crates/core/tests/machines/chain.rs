@@ -40,7 +40,7 @@ fn check(log: &Streams) -> TournamentCheck {
     verify::verify_tournament(&lines, &Registry::standard(), None).expect("it follows")
 }
 
-/// What a player's receipt has to say about a log.
+/// The result of comparing a player's receipt with a log.
 fn dispute(log: &Streams, player: &PlayerName, noted: &[ReceiptEntry]) -> Result<u64, String> {
     let (receipt, games) = (receipt(player, noted), Registry::standard());
     let mut answers = 0;
@@ -159,7 +159,7 @@ fn heads_that_are_taken_away_are_missed() {
     }
 }
 
-/// Whoever can rewrite every stream writes heads that fit; the head that was published does not.
+/// An attacker who rewrites every stream can write fitting heads, but not the published head.
 #[test]
 fn a_log_that_was_rewritten_with_its_heads_has_another_head() {
     for log in LOGS.iter() {

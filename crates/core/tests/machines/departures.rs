@@ -1,4 +1,4 @@
-//! Who has left a tournament that goes on, and in which place.
+//! Players who have left a running tournament, and their places.
 
 use crate::support::plan::{name, names, numbered, of_preset};
 use agon_core::{
@@ -27,7 +27,7 @@ fn report(tournament: &mut Tournament, id: &str, winners: &[&str]) {
         .expect("an open match");
 }
 
-/// Who left, and where: `p2 in 5`.
+/// The players who left, and their places: `p2 in 5`.
 fn departed(tournament: &Tournament) -> Vec<String> {
     let mut left = tournament.departures(|_| false);
     for (player, rank) in &left {
@@ -114,7 +114,7 @@ fn who_has_to_confirm_the_end_is_in_until_it_has() {
     report(&mut cup, "r1m1", &["p1"]);
     assert_eq!(departed(&cup), ["p2 in 2"]);
     assert_eq!(cup.departure(&name("p1")), None);
-    let request = cup.pending_of(&name("p1")).expect("it is asked").id;
+    let request = cup.pending_of(&name("p1")).expect("the seat has an open request").id;
     let (player, answer) = (name("p1"), "\"ok\"".into());
     cup.step(TournamentCommand::Answer { player, request, answer }).expect("it confirms");
     assert_eq!(departed(&cup), ["p1 in 1", "p2 in 2"]);

@@ -1,4 +1,4 @@
-//! What a player was asked when it did something wrong, found again in the log.
+//! The request at which a player committed a fault, reconstructed from the log.
 
 use crate::support::bench::Bench;
 use crate::support::plan::name;
@@ -31,7 +31,7 @@ fn who_faults_was_asked_something_since_some_time() {
     assert_eq!((asked.since, asked.limit_ms, asked.seat), (asked_again, 10_000, Some(Seat(1))));
     assert_eq!(asked.question.get(), question.expect("a question").get());
     assert_eq!(asked.view.as_ref().expect("a view").get(), view.get());
-    // What the other was shown since is its own business: it was asked when the game began.
+    // The evidence leaves out later views of the other player, who was asked when the game began.
     assert_eq!((&ann.faulted.player, ann.at), (&name("ann"), asked_again + 1_000));
     assert_eq!(ann.asked.as_ref().expect("it was asked").since, started);
 }

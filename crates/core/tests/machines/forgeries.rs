@@ -99,8 +99,8 @@ fn carries_no_meaning(lines: &[String], at: usize, leaf: &Leaf) -> bool {
         Event::PlayerArrived(_) => {
             path == "data.nonce" && !later(|event| matches!(event, Event::GameStarted(_)))
         }
-        // Who ruled and why, where no result repeats it; and which result, if everything would have
-        // followed from another.
+        // The operator and their reason, where no result repeats them; and the result, if
+        // everything would also follow from another.
         Event::GameVoided(_) => {
             by_whom(path) && later(|event| matches!(event, Event::VoidUndone(_)))
         }
@@ -244,7 +244,7 @@ fn pass_each_other(lines: &[String], at: usize, to: usize) -> bool {
     passed.all(|other| lone(moved) && lone(other) && cause(&moved[0]) != cause(&other[0]))
 }
 
-/// Who or what a record came from.
+/// The source of a record.
 fn cause(line: &str) -> String {
     match Line::read(line).expect("a line").event {
         Event::AnswerAccepted(accepted) => format!("seat {}", accepted.seat),

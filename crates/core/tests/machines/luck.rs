@@ -72,7 +72,7 @@ fn a_nonce_of_either_seat_changes_the_luck_and_not_the_commitment() {
     }
 }
 
-/// What anybody can look at while a match is on.
+/// Everything that is public while a match runs.
 fn everything_shown(live: &Match) -> String {
     let mut shown = format!("{live:?} {}", serde_json::to_string(&live.view()).expect("JSON"));
     if let Some(referee) = live.referee() {
@@ -191,7 +191,9 @@ fn cup_with_renewed_luck(pairing: Pairing) -> (verify::Stream, Secret) {
             let read = verify::read(&lines).expect("lines");
             cup = Tournament::fold(&*read, &games, Some(new.clone())).expect("it folds");
             let commitment = new.commitment();
-            let events = cup.step(TournamentCommand::RenewLuck { commitment }).expect("it runs");
+            let events = cup
+                .step(TournamentCommand::RenewLuck { commitment })
+                .expect("the tournament is running");
             assert_eq!(events.len(), 1, "nothing follows from it");
             lines.extend(end.record(2, &events));
         }

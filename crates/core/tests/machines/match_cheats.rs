@@ -181,7 +181,7 @@ fn a_result_is_confirmed_once_under_its_own_id() {
     bench.verified();
 }
 
-/// Who has played its turn may guess the id of its next request; that is neither open nor answered.
+/// A player who has moved may guess the id of their next request, which is not open yet.
 #[test]
 fn a_request_that_is_yet_to_come_is_closed() {
     let mut bench = Bench::yahtzee("yahtzee-class", 1);

@@ -6,7 +6,7 @@ use agon_core::{
     Command, CrashCost, Event, Fault, GameEnd, How, Match, Nonce, Raw, Rejection, Ties,
 };
 
-/// What luck gave at the start of every game, and under which configuration.
+/// The luck at the start of every game, and its configuration.
 fn starts(bench: &Bench) -> Vec<(Option<Raw>, Option<Raw>)> {
     let started = bench.read().to_vec().into_iter().filter_map(|line| match line.event {
         Event::GameStarted(started) => Some((started.config, started.drawn)),

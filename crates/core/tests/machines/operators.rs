@@ -1,4 +1,4 @@
-//! What operators do to matches and tournaments: `docs/decisions/0008-rulings-wait-for-resume.md`.
+//! Operators' orders about matches and tournaments; see decision 0008.
 
 use crate::support::bench::Bench;
 use crate::support::chaos::Chaos;
@@ -66,7 +66,7 @@ fn in_a_pause_nothing_runs_out_and_nothing_follows() {
         assert_eq!(bench.step(leave), Err(Rejection::Paused));
         let charge = Command::Charge { player: name("ann"), fault: Fault::timeout(1) };
         assert_eq!(bench.step(charge), Err(Rejection::Paused));
-        // What was asked may be answered: the whole game may end, but nothing follows.
+        // Open requests may be answered: the game may even end, but nothing follows.
         assert_eq!(bench.open("ann"), asked);
         bench.play(Some("ann"));
         assert_eq!(bench.live.referee().map(|referee| referee.number()), None);
@@ -280,7 +280,7 @@ fn report(cup: &mut Tournament, id: &str, winner: &str) -> Vec<&'static str> {
         games: Vec::new(),
         counts_from: 1,
         faults: Vec::new(),
-        // Whoever loses is out, so that overrides have something to take back.
+        // The loser is out, so that overrides have something to take back.
         out: names(&[match winner {
             "p1" => "p2",
             "p2" => "p1",

@@ -67,7 +67,8 @@ fn everybody_answers_its_own_request_once() {
     assert_eq!(cup.step(answer("p2", &asked[0].id)), not_asked);
     assert_eq!(cup.step(answer("p1", &"r1m1.1.0.0".into())), not_asked);
     for pending in &asked {
-        cup.step(answer(pending.player.as_str(), &pending.id)).expect("it is asked");
+        cup.step(answer(pending.player.as_str(), &pending.id))
+            .expect("the seat has an open request");
     }
     assert_eq!(cup.step(answer("p1", &asked[0].id)), not_asked, "once is enough");
     assert_eq!((cup.pending().len(), cup.pending_of(&name("p1"))), (0, None));
@@ -98,7 +99,7 @@ fn results_say_what_is_played() {
 #[test]
 fn who_is_dropped_is_noted_with_the_request_it_owed() {
     let (mut cup, _) = make(of_preset("fish", "", numbered(4))).expect("a plan");
-    let asked = cup.pending_of(&name("p3")).expect("it is asked");
+    let asked = cup.pending_of(&name("p3")).expect("the seat has an open request");
     let mut drop = |player: &str| {
         let fault = Fault::timeout(10_000);
         let events = cup.step(TournamentCommand::Drop { player: name(player), fault });
@@ -109,9 +110,10 @@ fn who_is_dropped_is_noted_with_the_request_it_owed() {
     };
     let faulted = drop("p3");
     assert_eq!((faulted.player, faulted.request, faulted.game), (name("p3"), Some(asked.id), None));
-    let request = cup.pending_of(&name("p1")).expect("it is asked").id;
+    let request = cup.pending_of(&name("p1")).expect("the seat has an open request").id;
     let (player, answer) = (name("p1"), "true".into());
-    cup.step(TournamentCommand::Answer { player, request, answer }).expect("it is asked");
+    cup.step(TournamentCommand::Answer { player, request, answer })
+        .expect("the seat has an open request");
     let fault = Fault::disconnected("lost");
     let events = cup.step(TournamentCommand::Drop { player: name("p1"), fault }).expect("in");
     assert!(matches!(&events[0], Event::PlayerDropped(one) if one.faulted.request.is_none()));
@@ -125,7 +127,8 @@ fn who_is_out_before_the_first_round_takes_no_slot() {
     for pending in cup.pending() {
         let (player, request) = (pending.player, pending.id);
         let answer = if player == name("p2") { "false" } else { "true" }.into();
-        cup.step(TournamentCommand::Answer { player, request, answer }).expect("it is asked");
+        cup.step(TournamentCommand::Answer { player, request, answer })
+            .expect("the seat has an open request");
     }
     let round = &cup.rounds()[0];
     let pairs: Vec<_> = round.matches.iter().map(|one| one.players.clone()).collect();
@@ -145,7 +148,7 @@ fn a_tournament_with_random_pairings_is_checked_up_to_its_first_round() {
         let (player, request, answer) = (pending.player, pending.id, "true".into());
         let events = cup.step(TournamentCommand::Answer { player, request, answer });
         let version = lines.len() as u64;
-        let events = events.expect("it is asked");
+        let events = events.expect("the seat has an open request");
         lines.extend(record_lines("tournament/t", version, 2, &events));
     }
     let (lines, games) = (verify::read(&lines).expect("lines"), Registry::standard());

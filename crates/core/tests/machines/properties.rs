@@ -1,4 +1,4 @@
-//! What holds for every tournament, however badly its players behave.
+//! Properties of every tournament, however badly its players behave.
 
 use crate::support::cases::cases;
 use crate::support::chaos::Chaos;
@@ -144,7 +144,7 @@ proptest! {
     }
 }
 
-/// What a coin gives for every match of a bracket.
+/// The coin's result for every match of a bracket.
 fn by_coin(players: usize, pairing: Pairing) -> Tournament {
     let mut plan = of_preset("yahtzee-class", "", numbered(players));
     plan.policy.format = Bracket::default().into();

@@ -160,7 +160,7 @@ fn large_fields_have_no_rematch_and_no_second_bye() {
     assert_eq!(repeats(201, 5, 2), (0, 0));
 }
 
-/// Takes a second with the optimiser on; `docs/performance.md` has the figures.
+/// Takes a second with the optimiser on: `docs/decisions/0026-own-matching.md` has the figures.
 #[test]
 #[ignore = "long without the optimiser"]
 fn two_thousand_players_have_no_rematch_in_eleven_rounds() {

@@ -1,4 +1,4 @@
-//! What the tests of the statistics share.
+//! Shared by the tests of the statistics.
 
 pub(crate) mod random;
 pub(crate) mod recount;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that counts: for whom, in which game, what, and how much.
 type Fact = (PlayerName, String, &'static str, i64);
-/// Who finished ahead of whom, level with whom, or behind whom: for one, against the other.
+/// Whether one player finished ahead of, level with, or behind another.
 type Met = (PlayerName, PlayerName, String, &'static str);
 
 /// The second implementation: a list of plain facts, counted when asked.
@@ -33,7 +33,7 @@ fn finish(player: &PlayerName, winners: &[PlayerName], what: [&'static str; 3]) 
     }
 }
 
-/// Who of two finished a match ahead: winners, then who may go on, then by rank in the only game.
+/// Which of two finished a match ahead: by winning, by advancing, then by rank in the only game.
 fn ahead(
     one: &PlayerName,
     other: &PlayerName,

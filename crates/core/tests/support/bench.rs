@@ -106,7 +106,7 @@ impl Bench {
         while let Some(at) = self.live.deadline().filter(|at| *at <= until) {
             self.now = self.now.max(at);
             let command = self.live.due(self.now).expect("a deadline has something due");
-            tags.extend(self.step(command).expect("what is due is accepted"));
+            tags.extend(self.step(command).expect("a due answer is accepted"));
         }
         self.now = until;
         tags
@@ -160,7 +160,7 @@ impl Bench {
         verify::read(&self.lines).expect("lines")
     }
 
-    /// What came of the match, from its log alone.
+    /// The result of the match, from its log alone.
     pub(crate) fn verified(&self) -> &Bench {
         let check = verify::verify_match(&self.read(), &Registry::standard(), None);
         let check = check.unwrap_or_else(|finding| panic!("{finding}"));
@@ -170,7 +170,7 @@ impl Bench {
 }
 
 impl Drop for Bench {
-    /// Whatever was played follows from its log.
+    /// The log verifies, whatever was played.
     fn drop(&mut self) {
         if !std::thread::panicking() && !self.lines.is_empty() {
             self.verified();

@@ -41,7 +41,7 @@ fn rewrite(name: &str, lines: &mut [String], mut change: impl FnMut(&mut Event))
     ends
 }
 
-/// What a player would have noted of a log while it was played.
+/// The receipt of a player who played this log.
 pub(crate) fn entries(streams: &Streams, player: &PlayerName) -> Vec<ReceiptEntry> {
     let mut entries = Vec::new();
     for (name, lines) in streams.iter().filter(|(name, _)| name.starts_with("match/")) {

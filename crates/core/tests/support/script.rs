@@ -10,7 +10,7 @@ pub(crate) struct Call<'a> {
     pub(crate) what: What<'a>,
 }
 
-/// What is asked.
+/// A request.
 pub(crate) enum What<'a> {
     /// To come to a match: any answer is coming.
     Arrive,
@@ -42,7 +42,7 @@ impl What<'_> {
     }
 }
 
-/// What a player does about it.
+/// A player's reaction to a request.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Reply {
     /// Answers at once.
@@ -68,7 +68,7 @@ impl Reply {
 /// A player.
 pub(crate) type Script = Box<dyn FnMut(&Call<'_>) -> Reply>;
 
-/// What anybody well-behaved answers outside games.
+/// The answer of a correct player outside games.
 pub(crate) fn polite(what: &What<'_>) -> Reply {
     Reply::text(match what {
         What::Ready => "true",

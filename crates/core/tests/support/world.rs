@@ -32,7 +32,7 @@ struct Live {
     delivered: BTreeSet<RequestId>,
 }
 
-/// What a world leaves behind.
+/// The result of a world.
 pub(crate) struct Played {
     pub(crate) tournament: Tournament,
     /// The lines of every stream, by its name.
@@ -166,7 +166,7 @@ impl World {
         if self.report_if_over(id) {
             return true;
         }
-        let hand = self.matches.get_mut(id).expect("it is open");
+        let hand = self.matches.get_mut(id).expect("the request is open");
         if let Some(command) = hand.live.due(self.now) {
             assert!(self.step_match(id, command).is_ok(), "what is due is accepted");
             return true;
@@ -192,7 +192,7 @@ impl World {
     fn report_if_over(&mut self, id: &MatchId) -> bool {
         let result = self.matches.get(id).and_then(|hand| hand.live.result().cloned());
         let Some(result) = result else { return false };
-        let hand = self.matches.remove(id).expect("it is there");
+        let hand = self.matches.remove(id).expect("the entry exists");
         self.ended.insert(id.clone(), hand);
         self.step(TournamentCommand::Report { id: id.clone(), result, head: None });
         true
@@ -246,7 +246,7 @@ impl World {
         self.offer(id, Command::Leave { player, fault });
     }
 
-    /// What a player does about a request of a match.
+    /// A player's reaction to a request of a match.
     fn take_in(&mut self, id: &MatchId, player: PlayerName, request: RequestId, reply: Reply) {
         let answer = |request: RequestId, answer: String| Command::Answer {
             player: player.clone(),
@@ -279,7 +279,7 @@ impl World {
         }
     }
 
-    /// What a player does about a request outside matches.
+    /// A player's reaction to a request outside matches.
     fn take_outside(
         &mut self,
         player: PlayerName,
@@ -327,7 +327,7 @@ impl World {
 
     fn take_coming(&mut self) {
         if !self.coming.is_empty() {
-            match self.coming.pop_first().expect("it is there").1 {
+            match self.coming.pop_first().expect("the entry exists").1 {
                 Coming::Match(id, command) => self.offer(&id, command),
                 Coming::Tournament(command) => self.step(command),
             }
@@ -343,7 +343,7 @@ impl World {
 
     fn step_match(&mut self, id: &MatchId, command: Command) -> Result<(), Rejection> {
         let stream = self.stream_of(id);
-        let hand = self.matches.get_mut(id).expect("it is open");
+        let hand = self.matches.get_mut(id).expect("the request is open");
         if let Command::Arrive { player, .. } = &command {
             let open = hand.live.pending().into_iter().filter(|p| p.player == *player);
             open.for_each(|pending| {

@@ -4,10 +4,11 @@ use super::Cells;
 use super::live_match::LiveMatch;
 use crate::follow_up::FollowUp;
 use crate::journal::StreamKey;
+use crate::recover::read_match;
 use crate::seats::{LineSeat, RequestWay};
 use crate::services::Context;
 use crate::timers::Timer;
-use crate::{AskId, ConnId, Effect, EngineError, MatchKey, Note, TranslatedAnswer, read_match};
+use crate::{AskId, ConnId, Effect, EngineError, MatchKey, Note, TranslatedAnswer};
 use agon_core::{
     Command, Event, Fault, FaultKind, GameEnd, Match, MatchId, MatchOrder, MatchPlan, Millis,
     Pending, PlayerName, RecoveredMatch, Rejection, RequestId, Secrets, TournamentId,
@@ -89,7 +90,9 @@ impl Cells {
                 // The player left after the pairing and before the match existed.
                 let withdrew =
                     || Fault::new(FaultKind::Withdrew, "withdrew", "left the tournament");
-                let fault = self.listed_fault(cx, player).unwrap_or_else(withdrew);
+                let recorded = tournament.and_then(|live| live.machine.withdrawal(player)).cloned();
+                let listed = self.listed_fault(cx, player).or(recorded);
+                let fault = listed.unwrap_or_else(withdrew);
                 let _ = self.step_match(cx, &key, Command::Leave { player: player.clone(), fault });
             } else if cx.present.is_here(player) {
                 self.arrive(cx, &key, player);

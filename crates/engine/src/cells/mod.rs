@@ -206,3 +206,110 @@ impl Cells {
         self.note_cut_off_before();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lobby::LobbyCell;
+    use crate::{Effect, Effects, HousePlayers, LobbySnapshot, ReadError, Settings, StreamReader};
+    use agon_core::lobby::Lobby;
+    use agon_core::{Preset, Raw, SecretKept, StreamEnd, TournamentPlan};
+    use agon_games::Registry;
+
+    /// A log that has the secret of one tournament and nothing else.
+    struct OneSecret(Vec<String>);
+
+    impl StreamReader for OneSecret {
+        fn load(&self, stream: &str, _: u64) -> Result<Vec<String>, ReadError> {
+            Ok(if stream == "secret/cup" { self.0.clone() } else { Vec::new() })
+        }
+
+        fn latest(&self) -> Option<String> {
+            None
+        }
+
+        fn snapshot(&self) -> Result<Option<LobbySnapshot>, ReadError> {
+            Ok(None)
+        }
+    }
+
+    struct AnyHouse;
+
+    impl HousePlayers for AnyHouse {
+        fn names(&self, _: &str) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn check(&self, _: &str, _: &str) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn proposal(&self, _: &str, _: &str) -> Option<String> {
+            None
+        }
+    }
+
+    fn services() -> Services {
+        let (tournament, secret) = ("cup".into(), Secret::from_seed_number(1));
+        let kept = SecretKept { tournament, secret }.into();
+        let lines = StreamEnd::unchained("secret/cup".to_owned(), 0).record(0, &[kept]);
+        let (reader, houses) = (Box::new(OneSecret(lines)), Box::new(AnyHouse));
+        let games = Registry::standard();
+        Services::new(reader, games, houses, Settings::default(), [1; 32], 1_000)
+    }
+
+    fn plan(games: &Registry) -> TournamentPlan {
+        let preset = Preset::named("yahtzee-referee").unwrap();
+        let players = ["greedy", "random"].map(|name| PlayerName::of_house(name).unwrap());
+        TournamentPlan {
+            id: "cup".into(),
+            preset: Some(preset.name.into()),
+            game: preset.game.into(),
+            config: Raw(games.kind(preset.game).unwrap().check_config(preset.config).unwrap()),
+            policy: preset.policy,
+            players: players.into(),
+        }
+    }
+
+    /// Runs a cell until it appends nothing more; returns the players that were asked.
+    fn settle(cells: &mut Cells, services: &mut Services, lobby: &LobbyCell) -> Vec<String> {
+        let (mut effects, mut asked) = (Effects::default(), Vec::new());
+        loop {
+            std::mem::swap(&mut services.effects, &mut effects);
+            let list = effects.take();
+            let done = list.is_empty();
+            for effect in list {
+                match effect {
+                    Effect::Append(record) => {
+                        assert_eq!(record.stream.tournament(), Some(&"cup".into()));
+                        services.journals.committed(&record.stream);
+                        if services.is_durable(&record.stream) {
+                            let accounts = lobby.accounts();
+                            let cx = &mut Context { services: &mut *services, accounts };
+                            cells.durable(cx, record.stream);
+                        }
+                    }
+                    Effect::AskHouse(question) => asked.push(question.player.to_string()),
+                    _ => {}
+                }
+            }
+            effects.clear(Vec::new());
+            if done {
+                return asked;
+            }
+        }
+    }
+
+    #[test]
+    fn cell_plays_without_accounts_and_without_sessions() {
+        let (mut services, lobby) = (services(), LobbyCell::default());
+        let (mut cells, plan) = (Cells::default(), plan(&services.games));
+        let accounts = lobby.accounts();
+        let cx = &mut Context { services: &mut services, accounts };
+        cells.take_up(cx, plan).unwrap();
+        let asked = settle(&mut cells, &mut services, &lobby);
+        assert_eq!(asked, ["house:greedy", "house:random"]);
+        assert_eq!((cells.tournament_count(), cells.match_count()), (1, 1));
+        assert_eq!(lobby.state(), &Lobby::default(), "the lobby took no part");
+    }
+}

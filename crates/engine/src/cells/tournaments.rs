@@ -10,8 +10,8 @@ use crate::timers::Timer;
 use crate::{EngineError, MatchKey, Note, Tell};
 use agon_core::lobby::LobbyRejection;
 use agon_core::{
-    Event, Fault, FaultKind, Head, MatchId, MatchPlan, MatchResult, Millis, PlayerName, RequestId,
-    Secret, SecretKept, Tournament, TournamentAsk, TournamentCommand, TournamentId,
+    Event, Fault, FaultKind, Head, Line, MatchId, MatchPlan, MatchResult, Millis, PlayerName,
+    RequestId, Secret, SecretKept, Tournament, TournamentAsk, TournamentCommand, TournamentId,
     TournamentPending, TournamentPlan,
 };
 use agon_wire::native::ToPlayer;
@@ -94,12 +94,16 @@ impl Cells {
         };
         let fold = |lines: &[_]| Tournament::fold(lines, &cx.games, Some(secret.clone()));
         let machine = Services::fold(&stream, &lines, fold)?;
+        // Players who left before a restart are notified when they log in. During a pause this can
+        // still change for players who left since the pause.
+        let told = match machine.paused() {
+            Some(_) => departed(&Services::fold(&stream, before_pause(&lines), fold)?),
+            None => departed(&machine),
+        };
         cx.journals.open(stream, end);
         let mut live = LiveTournament::new(cx, machine, secret, began_at);
         live.is_resumed = true;
-        // Players who left before a restart are notified when they log in.
-        let left = live.machine.departures(|_| false);
-        live.told = left.into_iter().map(|(player, _)| player).collect();
+        live.told = told;
         self.tournaments.insert(plan.id.clone(), live);
         self.blacklist_again_in(cx, &plan.id)?;
         self.begin(cx, &plan.id);
@@ -400,9 +404,7 @@ impl Cells {
     /// their match.
     fn tell_returned(&mut self, cx: &mut Context<'_>, id: &TournamentId) {
         let Some(live) = self.tournaments.get_mut(id) else { return };
-        let departed = live.machine.departures(|_| false);
-        let departed: BTreeSet<PlayerName> =
-            departed.into_iter().map(|(player, _)| player).collect();
+        let departed = departed(&live.machine);
         let returned: Vec<PlayerName> = live.told.difference(&departed).cloned().collect();
         live.told.retain(|player| departed.contains(player));
         returned.iter().for_each(|player| self.tell_tournament(cx, player, id, false));
@@ -510,4 +512,20 @@ fn notes(id: &TournamentId, events: &[Event]) -> Vec<FollowUp> {
         Some(FollowUp::NoteFault(id.clone(), None, faulted))
     });
     notes.collect()
+}
+
+/// Players who have no more games in a tournament.
+fn departed(tournament: &Tournament) -> BTreeSet<PlayerName> {
+    tournament.departures(|_| false).into_iter().map(|(player, _)| player).collect()
+}
+
+/// The events of a paused tournament before its pause.
+fn before_pause(lines: &[Line]) -> &[Line] {
+    let resumed = lines.iter().rposition(|line| matches!(line.event, Event::TournamentResumed(_)));
+    let since = resumed.unwrap_or(0);
+    let pauses = |line: &Line| {
+        matches!(line.event, Event::TournamentPaused(_) | Event::TournamentInterrupted(_))
+    };
+    let paused = lines[since..].iter().position(pauses);
+    &lines[..paused.map_or(lines.len(), |at| since + at)]
 }

@@ -44,7 +44,7 @@ impl ShownAccount {
 #[schemars(rename = "Accounts")]
 pub struct AccountPage {
     accounts: Vec<ShownAccount>,
-    /// What to ask for the next page `after`; null on the last.
+    /// The value of `after` for the next page; null on the last.
     next: Option<PlayerName>,
 }
 

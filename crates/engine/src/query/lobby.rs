@@ -162,7 +162,7 @@ impl Query for ListInvitations {
     }
 }
 
-/// What a player can reply to an invitation.
+/// A player's reply to an invitation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InvitationReply {

@@ -148,7 +148,7 @@ impl Query for AnnounceNumbered {
         let series = &announcement.id;
         let mut ids = (1_u64..).map(|number| TournamentId::from(format!("{series}-{number}")));
         let free = ids.find(|id| engine.lobby.state().tournament(id).is_none());
-        let id = free.expect("there are more numbers than tournaments");
+        let id = free.expect("fewer tournaments than numbers");
         match engine.announce(Announcement { id: id.clone(), ..announcement }) {
             Ok(()) => {}
             Err(AnnounceError::Lobby(LobbyRejection::Nobody)) => return Err(NotHeld::Nobody),

@@ -66,7 +66,7 @@ impl TournamentEntry {
 #[schemars(rename = "Tournaments")]
 pub struct TournamentPage {
     tournaments: Vec<TournamentEntry>,
-    /// What to ask for the next page `after`; null on the last.
+    /// The value of `after` for the next page; null on the last.
     next: Option<TournamentId>,
 }
 

@@ -310,7 +310,7 @@ mod tests {
 
     /// Sends the next message; returns its text. The request's clock starts anew with every part.
     fn say_next(talk: &mut Talk, tell: Option<Tell>) -> String {
-        let tell = tell.or_else(|| talk.next_waiting()).expect("something is to be said");
+        let tell = tell.or_else(|| talk.next_waiting()).expect("a message is waiting");
         let words = talk.say(tell);
         let text = words.text.clone();
         let (delivered, answer) = talk.said(words);

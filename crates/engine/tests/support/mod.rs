@@ -120,7 +120,17 @@ impl Bench {
 
     /// Makes the oldest record in flight durable.
     pub(crate) fn commit_one(&mut self) -> Vec<String> {
-        let Record { stream, name, lines, .. } = self.in_flight.remove(0);
+        self.commit_at(0)
+    }
+
+    /// Makes the oldest record of a stream durable.
+    pub(crate) fn commit_of(&mut self, stream: &str) -> Vec<String> {
+        let at = self.in_flight.iter().position(|record| &*record.name == stream);
+        self.commit_at(at.expect("a record of the stream is in flight"))
+    }
+
+    fn commit_at(&mut self, at: usize) -> Vec<String> {
+        let Record { stream, name, lines, .. } = self.in_flight.remove(at);
         self.streams.lock().unwrap().entry(name.to_string()).or_default().extend(lines);
         self.give(Input::Committed(stream))
     }
@@ -132,6 +142,11 @@ impl Bench {
             all.extend(self.commit_one());
         }
         all
+    }
+
+    /// The durable lines of a stream.
+    pub(crate) fn lines(&self, stream: &str) -> Vec<String> {
+        self.streams.lock().unwrap().get(stream).cloned().unwrap_or_default()
     }
 
     /// Has the log refuse the oldest record in flight.
@@ -351,7 +366,7 @@ fn request(ask: &AskId) -> String {
     }
 }
 
-/// What a line is: its type, and what it is about.
+/// A line in words: its type and its subject.
 fn message(line: &[u8]) -> String {
     let line: Value = serde_json::from_slice(line).unwrap();
     let words = ["type", "code", "about", "what"].iter().filter_map(|name| line[name].as_str());

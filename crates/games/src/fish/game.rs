@@ -193,12 +193,12 @@ impl Game for Fish {
     fn playout_answer(&self, seat: Seat, choice: u64) -> Answer {
         match self.phase {
             Phase::Place => {
-                let tile = self.ice.pick_free(choice).expect("who is asked finds a free tile");
+                let tile = self.ice.pick_free(choice).expect("the asked player finds a free tile");
                 Answer::Place(self.ice.shape().position(tile))
             }
             Phase::Move => {
                 let slide = self.ice.pick_slide(&self.flocks[seat.index()], choice);
-                let (from, to) = slide.expect("who is asked can move");
+                let (from, to) = slide.expect("the asked player can move");
                 Answer::Move(self.ice.action(from, to))
             }
             Phase::PlayingAs | Phase::PlayingWith | Phase::Over => Answer::Ok,

@@ -55,7 +55,7 @@ impl fmt::Display for Color {
     }
 }
 
-/// What a player is asked: `{"ask":"place"}` and so on.
+/// A question to a player: `{"ask":"place"}` and so on.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Question {
@@ -82,7 +82,7 @@ pub struct Drawn {
     pub board: Vec<Vec<u8>>,
 }
 
-/// What a player answers: `"ok"`, `{"place":[r,c]}` or `{"move":[[r,c],[r,c]]}`.
+/// A player's answer: `"ok"`, `{"place":[r,c]}` or `{"move":[[r,c],[r,c]]}`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
@@ -94,7 +94,7 @@ pub enum Answer {
     Move(Action),
 }
 
-/// What a game is at.
+/// The phases of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
@@ -129,12 +129,12 @@ pub struct PlayerView {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct View {
-    /// Whose view it is; absent from views for everybody.
+    /// The seat whose view this is; absent from views for everybody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub you: Option<Seat>,
-    /// What the game is at.
+    /// The phase of the game.
     pub phase: Phase,
-    /// Whose turn it is to place or to move.
+    /// The seat that places or moves next.
     pub turn: Option<Seat>,
     /// How many penguins each player places.
     pub penguins: usize,

@@ -149,7 +149,7 @@ impl Plot<'_> {
 
 impl Trains {
     /// Uses only public information, so that it can be shown while the game runs.
-    pub(super) fn told(&self, before: &Trains, seat: Seat, answer: &Answer) -> String {
+    pub(super) fn describe(&self, before: &Trains, seat: Seat, answer: &Answer) -> String {
         match answer {
             Answer::Ok if before.stage == Stage::Setup => "is ready".into(),
             Answer::Ok => "takes the cards".into(),

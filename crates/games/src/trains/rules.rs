@@ -171,7 +171,7 @@ impl Game for Trains {
     }
 
     fn tell(&self, before: &Trains, seat: Seat, answer: &Answer) -> String {
-        self.told(before, seat, answer)
+        self.describe(before, seat, answer)
     }
 
     fn propose(config: &Config, proposal: &str, seats_max: usize) -> Proposal<Config> {

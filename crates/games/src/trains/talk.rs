@@ -20,7 +20,7 @@ pub const RAILS: u8 = 45;
 /// A turn that leaves a player with this many rails or fewer is followed by the last turns.
 pub const RAILS_LAST: u8 = 2;
 
-/// What a seat is asked. Its view says the rest.
+/// A question to a seat. Its view says the rest.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Question {
@@ -36,7 +36,7 @@ pub enum Question {
         /// The five, in order.
         destinations: Box<[Pair; OFFER_LEN]>,
     },
-    /// What it does with its turn.
+    /// The action of a turn.
     Play {},
     /// To confirm the cards it asked for. Only where [`Config::confirm`](super::Config) is set.
     More {
@@ -58,7 +58,7 @@ pub struct Drawn {
     pub offered: Option<[Pair; OFFER_LEN]>,
 }
 
-/// What a seat replies.
+/// A seat's answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct View {
     /// The map.
     pub map: Arc<Map>,
-    /// Whose eyes these are; absent for the public and the full view.
+    /// The seat whose view this is; absent for the public and the full view.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub you: Option<Seat>,
     /// The players by seat.
@@ -30,7 +30,7 @@ pub struct View {
     /// The cards left in the deck, in order. In the full view only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deck_cards: Option<Vec<Color>>,
-    /// What happened, in order.
+    /// The events, in order.
     pub history: Vec<Action>,
 }
 
@@ -59,13 +59,13 @@ pub struct Player {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
-    /// Who.
+    /// The seat.
     pub seat: Seat,
     /// Did what.
     pub did: Deed,
 }
 
-/// What a player did.
+/// An action of a player.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Deed {

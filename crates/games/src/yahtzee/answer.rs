@@ -1,4 +1,4 @@
-//! What a seat is asked and what it may reply, in Rust and in JSON.
+//! Questions to a seat and its answers, in Rust and in JSON.
 //!
 //! Questions: `{"ask":"keep","roll":1,"dice":[2,3,6,4,6]}`, `{"ask":"score","dice":[2,3,5,4,1]}`.
 //! Answers: `{"keep":[true,true,false,true,false]}` by place, `{"keep":[2,3,4]}` by value (an empty
@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 
-/// What a seat is asked.
+/// A question to a seat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Question {
@@ -32,7 +32,7 @@ pub enum Question {
     },
 }
 
-/// What a seat replies.
+/// A seat's answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// Keep these dice and roll the others.

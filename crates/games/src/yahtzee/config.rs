@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct Config {
     /// Whether both seats get the same dice.
     pub dice: DiceSource,
-    /// What five alike are worth once the Yahtzee box is filled.
+    /// The value of five alike once the Yahtzee box is filled.
     pub rule: Rule,
     /// Fifteen dice for each of the first turns, for both seats, instead of drawn ones; later turns
     /// are drawn. For tests and examples: a configuration is public, so players could read them.
@@ -31,7 +31,7 @@ pub enum DiceSource {
     Independent,
 }
 
-/// What five alike are worth, and where they may go, once the Yahtzee box is filled.
+/// The value of five alike, and where they may go, once the Yahtzee box is filled.
 ///
 /// Under every rule five alike earn a bonus of 100 if the Yahtzee box holds 50, and a joker needs
 /// the upper box of its value to be filled. A joker scores full house, small straight and large

@@ -54,7 +54,7 @@ pub struct CardView {
     pub total: u16,
 }
 
-/// What one seat did in one turn.
+/// One turn of one seat.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Play {
@@ -62,7 +62,7 @@ pub struct Play {
     pub rolls: Vec<Dice>,
     /// The places of the dice kept, for each choice: two of them, or one that kept all.
     pub kept: Vec<[bool; 5]>,
-    /// What it scored; `None` while it has not.
+    /// The box that was scored; `None` before that.
     pub scored: Option<Scored>,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Seat {
 pub(crate) struct Naive {
     pub(crate) tiles: BTreeMap<Place, u32>,
     pub(crate) seats: Vec<Seat>,
-    /// Whose turn it is; `None` once the game is over.
+    /// The seat to move; `None` once the game is over.
     pub(crate) turn: Option<usize>,
     pub(crate) placing: bool,
 }

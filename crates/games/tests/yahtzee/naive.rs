@@ -142,7 +142,7 @@ impl Table {
     }
 }
 
-/// What dice are worth in an empty box of a card.
+/// The score of dice in an empty box of a card.
 fn worth(rule: &str, card: &BTreeMap<&str, u64>, dice: &[u8], name: &str) -> u64 {
     let mut sorted = dice.to_vec();
     sorted.sort_unstable();

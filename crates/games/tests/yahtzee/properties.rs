@@ -95,8 +95,8 @@ proptest! {
         prop_assert_eq!(outcome.unwrap().scores, totals);
     }
 
-    /// What is listed is what is accepted; what is refused changes nothing; a playout's answer is
-    /// one of those listed.
+    /// The game accepts exactly the listed answers, a rejected one changes nothing, and a
+    /// playout's answer is one of those listed.
     #[test]
     fn yahtzee_lists_exactly_what_it_accepts(
         config in configs(),

@@ -95,7 +95,7 @@ fn yahtzee_refuses_what_does_not_parse() {
     }
 }
 
-/// What names dice, boxes or points that cannot be is an attempt to cheat, not a slip of the pen.
+/// An answer with impossible dice, boxes or points is an attempt to cheat, not a typing error.
 #[test]
 fn yahtzee_takes_impossible_claims_for_cheating() {
     let registry = Registry::standard();

@@ -40,7 +40,7 @@ fn with_other_unseen_dice(game: &Yahtzee, seat: Option<Seat>, other: &View) -> V
         .collect()
 }
 
-/// What is written without making the view first is what the view is written as.
+/// The direct writer of a view writes the same text as serde.
 fn assert_written_alike(game: &Yahtzee) {
     for viewer in [Viewer::Seat(Seat(0)), Viewer::Seat(Seat(1)), Viewer::Public, Viewer::Full] {
         let mut text = Vec::new();
@@ -147,7 +147,7 @@ proptest! {
         }
     }
 
-    /// Whoever reads views over a wire reads the same.
+    /// A view survives a round trip over a wire.
     #[test]
     fn yahtzee_views_questions_and_answers_survive_json(
         seed in any::<u64>(),

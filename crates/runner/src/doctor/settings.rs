@@ -60,7 +60,7 @@ impl GameExam {
         let first = first.map_err(|error| wrong(error.to_string()))?;
         let shapes = std::iter::once(first).chain(fitting.filter_map(Result::ok)).collect();
         let policy = preset.map_or_else(
-            || Preset::named("yahtzee-class").expect("a preset there is").policy,
+            || Preset::named("yahtzee-class").expect("an existing preset").policy,
             |preset| preset.policy,
         );
         let mut rules = policy.rules;

@@ -112,7 +112,7 @@ mod tests {
     fn every_shape_is_a_game() {
         let games = Registry::standard();
         for game in games.names() {
-            let kind = games.kind(game).expect("a name of the list");
+            let kind = games.kind(game).expect("a name from the list");
             let mut all = shapes(game, &Map::new(), kind.seats(), false);
             all.extend(shapes(game, &Map::new(), kind.seats(), true));
             all.push(longest(game, &Map::new(), *kind.seats().start(), false));

@@ -32,7 +32,7 @@ impl Socket {
         self.lost |= !matches!(written, Ok(Ok(())));
     }
 
-    /// What comes next. Can be dropped at any time without losing anything.
+    /// The next message. Dropping this future loses nothing.
     pub(crate) async fn next(&mut self) -> Incoming {
         loop {
             if let Some(line) = self.lines.take() {

@@ -69,7 +69,7 @@ impl Cgroups {
                 Version::One => Found::named(&names),
                 Version::Two => second_version(&parent, &dir),
             };
-            // What a hierarchy of version 1 controls, version 2 cannot.
+            // Version 2 cannot control what a hierarchy of version 1 controls.
             bases.push(Base { dir, version, found: found.without(had) });
         }
         Cgroups { bases, made: AtomicU64::new(0), spent: Mutex::default() }

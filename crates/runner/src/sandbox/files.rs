@@ -19,7 +19,7 @@ const SYSTEM: [&str; 11] = [
     "/snap",
 ];
 
-/// What programs need of `/etc`: names, certificates, libraries and the settings of languages, but
+/// The parts of `/etc` that programs need: names, certificates, libraries, languages' settings, but
 /// no passwords and no keys.
 const ETC: [&str; 27] = [
     "alternatives",
@@ -87,7 +87,7 @@ pub struct InsideHidden {
 }
 
 impl Files {
-    /// What the program `words` may see. `hidden` is the folder of the run, if there is one.
+    /// The files that the program `words` may see. `hidden` is the folder of the run, if any.
     pub(super) fn of(
         words: &[String],
         program: &Path,
@@ -171,7 +171,7 @@ fn folder_of_argument(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// What belongs to a program: the folder it is in, or where that is a `bin`, the folder above it,
+/// The folder that belongs to a program: its own, or the one above if that is a `bin`,
 /// unless that is somebody's home.
 fn prefix_of(program: &Path) -> Option<PathBuf> {
     let folder = program.parent()?;
@@ -200,7 +200,7 @@ fn outermost(all: BTreeSet<PathBuf>) -> Vec<PathBuf> {
     kept
 }
 
-/// What must be hidden inside readable folders: the run's own folder, and those of other runs and
+/// The folders to hide inside readable ones: the run's own folder, and those of other runs and
 /// servers that lie directly in one of them.
 fn hidden_in(
     own: &[PathBuf],

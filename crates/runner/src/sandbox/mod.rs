@@ -7,7 +7,7 @@
 //!         resource limits
 //! ```
 //!
-//! What a machine allows is tried once, when a [`Sandbox`] is opened. What does not hold is
+//! [`Sandbox`] tests once, when it is opened, what the machine allows. A missing protection is
 //! reported and left out; the rest still holds. Pipes are the same with and without a sandbox, so
 //! it costs time when a program starts and none per answer.
 
@@ -110,7 +110,7 @@ const UTS: &str = "--unshare-uts";
 const NESTED: &str = "--disable-userns";
 const PARTS: [&str; 5] = [PID, NET, IPC, UTS, NESTED];
 
-/// What holds on this machine, and how programs are started under it.
+/// The protections that hold on this machine, and how programs are started under them.
 #[derive(Debug)]
 pub struct Sandbox {
     settings: SandboxSettings,

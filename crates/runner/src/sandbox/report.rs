@@ -10,7 +10,7 @@ pub struct Protection {
     pub name: &'static str,
     /// Whether it holds.
     pub holds: bool,
-    /// What it keeps a program from, or why it does not hold.
+    /// The actions that it prevents, or why it does not hold.
     pub detail: String,
 }
 

@@ -1,4 +1,4 @@
-//! The handle through which tasks and other threads reach the engine.
+//! The handle through which other threads reach the engine's thread.
 
 use crate::clock;
 use crate::engine::query::{AnyAnswer, AnyQuery, Query, StartWatching};
@@ -13,8 +13,8 @@ use agon_games::Registry;
 use agon_store::{AppendError, Log};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Weak};
-use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 /// A connection's place in the inbox; dropping it frees the place.
@@ -46,20 +46,14 @@ pub(super) struct Shared {
     games: Registry,
     /// Weak: the log closes with the engine, even if handles are left.
     log: Weak<dyn Log>,
-    runtime: tokio::runtime::Handle,
     /// How many watchers there have been; the next one's number.
     watchers: AtomicU64,
 }
 
 impl Shared {
-    pub(super) fn new(
-        passwords: Passwords,
-        games: Registry,
-        log: Weak<dyn Log>,
-        runtime: tokio::runtime::Handle,
-    ) -> Shared {
+    pub(super) fn new(passwords: Passwords, games: Registry, log: Weak<dyn Log>) -> Shared {
         let (meters, watchers) = (Meters::default(), AtomicU64::new(0));
-        Shared { meters, passwords, games, log, runtime, watchers }
+        Shared { meters, passwords, games, log, watchers }
     }
 }
 
@@ -73,25 +67,21 @@ pub(crate) struct Archive {
 /// A handle to the engine.
 #[derive(Clone)]
 pub struct Handle {
-    inbox: UnboundedSender<Message>,
+    inbox: Sender<Message>,
     shared: Arc<Shared>,
 }
 
 impl Handle {
-    pub(super) fn new(inbox: UnboundedSender<Message>, shared: Shared) -> Handle {
+    pub(super) fn new(inbox: Sender<Message>, shared: Shared) -> Handle {
         Handle { inbox, shared: Arc::new(shared) }
     }
 
     #[cfg(test)]
-    pub(crate) fn detached() -> (Handle, tokio::sync::mpsc::UnboundedReceiver<Message>) {
-        let (inbox, receiver) = tokio::sync::mpsc::unbounded_channel();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    pub(crate) fn detached() -> (Handle, std::sync::mpsc::Receiver<Message>) {
+        let (inbox, receiver) = std::sync::mpsc::channel();
         let (games, passwords) = (Registry::standard(), Passwords::new(None, 1));
         let log = Weak::<agon_store::MemoryLog>::new();
-        let shared = Shared::new(passwords, games, log, runtime.handle().clone());
-        // A runtime must not be dropped inside of another.
-        runtime.shutdown_background();
-        (Handle::new(inbox, shared), receiver)
+        (Handle::new(inbox, Shared::new(passwords, games, log)), receiver)
     }
 
     pub(super) fn put(&self, message: Message) {
@@ -129,11 +119,6 @@ impl Handle {
             self.shared.meters.read_late.add();
         }
         at
-    }
-
-    /// The runtime on the engine's own thread.
-    pub(crate) fn runtime(&self) -> &tokio::runtime::Handle {
-        &self.shared.runtime
     }
 
     /// The server's counters.

@@ -9,15 +9,11 @@
 //!                                 └──▶ passwords ────▶ Checked
 //! ```
 //!
-//! The driver owns the inbox, the clock and the thread. Players' sockets without TLS are read on
-//! the same thread, by tasks of its runtime. So an answer is read, decided, committed and followed
-//! by the next request without a switch to another thread; see
-//! docs/decisions/0027-one-thread-for-a-decision.md.
-//!
-//! The driver writes a request at once if its socket has room; other messages wait in the
-//! connection's outbox. The records of several inputs share one sync of the disk. The driver
-//! commits few records itself, and submits many to the log's own thread, so that it can decide
-//! while they are written.
+//! The driver owns the inbox, the clock and the thread. It writes a request on this thread if its
+//! socket has room; other messages wait in the connection's outbox. The records of several inputs
+//! share one sync of the disk. The driver commits few records itself, which needs no switch between
+//! threads. It submits many to the log's own thread, so that it can decide while they are written;
+//! see docs/decisions/0027-small-commits-on-the-engine-thread.md.
 
 mod handle;
 mod held;
@@ -50,16 +46,11 @@ use house::HousePool;
 use ports::{HouseList, LogReader};
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
-use std::future::poll_fn;
 use std::net::IpAddr;
-use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Poll;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
-use tokio::runtime::Runtime;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::time::Sleep;
+use std::time::{Duration, Instant};
 
 /// How far timers may be behind the inputs before the driver runs them in between. Longer than any
 /// message takes from its socket to the inbox.
@@ -98,9 +89,6 @@ pub enum ServerError {
     /// The system has no random bytes.
     #[error("{0}")]
     Entropy(String),
-    /// The system does not let the server wait for sockets.
-    #[error("failed to start the runtime of the engine: {0}")]
-    Runtime(std::io::Error),
     /// The log did not answer in time when the server stopped.
     #[error(
         "the log did not answer for {0:?}; what was not answered may be lost, and was told to nobody"
@@ -124,9 +112,7 @@ impl From<EngineError> for ServerError {
 pub struct Driver {
     engine: Engine,
     handle: Handle,
-    /// The tasks that read players' sockets on the driver's thread.
-    runtime: Option<Runtime>,
-    inbox: UnboundedReceiver<Message>,
+    inbox: Receiver<Message>,
     log: Arc<dyn Log>,
     outboxes: FxHashMap<ConnId, Outbox>,
     /// Connections that share a socket and have messages that are not flushed.
@@ -171,23 +157,15 @@ impl Driver {
         let now = clock::now_ms();
         let engine = Engine::open(reader, games.clone(), list, settings, key, now)?;
         clock::not_before(engine.now_ms());
-        let (sender, inbox) = unbounded_channel();
-        // All ready sockets are read before the driver decides, so that answers share a commit.
-        let own = tokio::runtime::Builder::new_current_thread()
-            .event_interval(INPUTS_MAX as u32)
-            .enable_all()
-            .build()
-            .map_err(ServerError::Runtime)?;
+        let (sender, inbox) = channel();
         let passwords =
             Passwords::new(Some(runtime.clone()), limits.password_checks_per_address_max);
         let weak = Arc::downgrade(&log);
-        let shared = Shared::new(passwords, games, weak, own.handle().clone());
-        let handle = Handle::new(sender, shared);
+        let handle = Handle::new(sender, Shared::new(passwords, games, weak));
         let houses = HousePool::start(houses, handle.clone());
         let mut driver = Driver {
             engine,
             handle,
-            runtime: Some(own),
             inbox,
             log,
             outboxes: FxHashMap::default(),
@@ -233,12 +211,6 @@ impl Driver {
 
     /// Runs until the server is stopped, or the log fails.
     pub fn run(mut self) -> Result<(), ServerError> {
-        let runtime = self.runtime.take().expect("a driver runs once");
-        runtime.block_on(self.serve())
-    }
-
-    async fn serve(mut self) -> Result<(), ServerError> {
-        let mut alarm = pin!(tokio::time::sleep(PAUSE_MAX));
         loop {
             self.submit();
             self.flush();
@@ -246,12 +218,22 @@ impl Driver {
                 self.release_until(clock::now_ms());
             }
             if let Some(error) = self.failure() {
-                return Err(self.end_with(error).await);
+                return Err(self.end_with(error));
             }
             if self.engine.is_stopping() {
-                return self.drain().await;
+                return self.drain();
             }
-            match self.next(alarm.as_mut()).await {
+            // A commit may lead to more records, which join those of the inputs that wait.
+            let pause = self.pause().filter(|_| self.appends.is_empty());
+            let message = match pause {
+                None => self.inbox.try_recv().ok(),
+                Some(pause) => match self.inbox.recv_timeout(pause) {
+                    Ok(message) => Some(message),
+                    Err(RecvTimeoutError::Timeout) => None,
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                },
+            };
+            match message {
                 Some(message) => self.take_all(message),
                 None => {
                     let time = self.time();
@@ -260,25 +242,6 @@ impl Driver {
                 }
             }
         }
-    }
-
-    /// Waits for the next message. `None` if a timer is due first, or records wait to be committed.
-    async fn next(&mut self, mut alarm: Pin<&mut Sleep>) -> Option<Message> {
-        let pause = match self.pause() {
-            Some(pause) if self.appends.is_empty() => pause,
-            _ => return self.inbox.try_recv().ok(),
-        };
-        let due = tokio::time::Instant::now() + pause;
-        // An alarm that is a little early does no harm, and setting it is not free.
-        if alarm.deadline() > due || alarm.is_elapsed() {
-            alarm.as_mut().reset(due);
-        }
-        let inbox = &mut self.inbox;
-        poll_fn(move |context| match inbox.poll_recv(context) {
-            Poll::Ready(message) => Poll::Ready(message),
-            Poll::Pending => alarm.as_mut().poll(context).map(|()| None),
-        })
-        .await
     }
 
     /// Handles a message and those that wait behind it, up to a limit.
@@ -628,24 +591,25 @@ impl Driver {
     }
 
     /// Waits for the log, closes the connections and takes a snapshot for the next start.
-    async fn drain(mut self) -> Result<(), ServerError> {
-        let give_up = tokio::time::Instant::now() + DRAIN_MAX;
+    fn drain(mut self) -> Result<(), ServerError> {
+        let give_up = Instant::now() + DRAIN_MAX;
         loop {
             self.submit();
             if let Some(error) = self.failure() {
-                self.say_goodbye().await;
+                self.say_goodbye();
                 return Err(error);
             }
             if self.engine.is_drained() {
                 break;
             }
-            match tokio::time::timeout_at(give_up, self.inbox.recv()).await {
-                Ok(Some(message)) => self.take(message),
-                _ => return Err(ServerError::Undrained(DRAIN_MAX)),
+            let left = give_up.saturating_duration_since(Instant::now());
+            match self.inbox.recv_timeout(left) {
+                Ok(message) => self.take(message),
+                Err(_) => return Err(ServerError::Undrained(DRAIN_MAX)),
             }
         }
         self.log.flush()?;
-        self.say_goodbye().await;
+        self.say_goodbye();
         self.wait_for_snapshot();
         self.engine.finish();
         self.carry_out();
@@ -655,27 +619,28 @@ impl Driver {
     }
 
     /// Stops after an internal error. Players are only notified that the server stops.
-    async fn end_with(mut self, error: ServerError) -> ServerError {
+    fn end_with(mut self, error: ServerError) -> ServerError {
         if !self.engine.is_stopping() {
             self.engine.tell_stopping();
             self.carry_out();
         }
-        self.say_goodbye().await;
+        self.say_goodbye();
         error
     }
 
     /// Closes the outboxes and waits until the gateways have written their contents.
-    async fn say_goodbye(&mut self) {
+    fn say_goodbye(&mut self) {
         self.release_until(Millis::MAX);
         let mut leaving: HashSet<ConnId> = self.outboxes.keys().copied().collect();
         self.outboxes.values().for_each(|outbox| outbox.ends(CloseReason::Stopping));
         self.outboxes.clear();
-        let give_up = tokio::time::Instant::now() + GOODBYE_MAX;
+        let give_up = Instant::now() + GOODBYE_MAX;
         while !leaving.is_empty() {
-            match tokio::time::timeout_at(give_up, self.inbox.recv()).await {
-                Ok(Some(Message::Input(Input::Closed { conn }))) => drop(leaving.remove(&conn)),
-                Ok(Some(_)) => {}
-                _ => return,
+            let left = give_up.saturating_duration_since(Instant::now());
+            match self.inbox.recv_timeout(left) {
+                Ok(Message::Input(Input::Closed { conn })) => drop(leaving.remove(&conn)),
+                Ok(_) => {}
+                Err(_) => return,
             }
         }
     }

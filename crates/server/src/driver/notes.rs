@@ -6,23 +6,14 @@
 use crate::engine::{LoginOutcome, Note};
 use crate::meters::Meters;
 use agon_core::{MatchId, PlayerName};
+use std::net::IpAddr;
 
 /// Counts a report and logs it.
 pub(super) fn report(meters: &Meters, note: &Note) {
     match note {
         Note::Login { conn, from, account, outcome } => {
             meters.login(*outcome).add();
-            let conn = conn.map(|conn| conn.0);
-            let from = from.map(tracing::field::display);
-            let account = account.as_ref().map(PlayerName::as_str);
-            match outcome {
-                LoginOutcome::Good => tracing::info!(conn, from, account, "logged in"),
-                LoginOutcome::Wrong => {
-                    tracing::info!(conn, from, account, "wrong password or token");
-                }
-                LoginOutcome::Throttled => tracing::debug!(conn, from, account, "login held up"),
-                LoginOutcome::Refused => tracing::info!(conn, from, account, "login refused"),
-            }
+            log_login(conn.map(|conn| conn.0), *from, account.as_ref(), *outcome);
         }
         Note::SignUpRefused { conn, name, why } => {
             tracing::info!(conn = conn.0, account = name.as_str(), why, "a sign-up was refused");
@@ -78,5 +69,21 @@ pub(super) fn report(meters: &Meters, note: &Note) {
         }
         Note::TimerLate(ms) => meters.late_ms.add(*ms),
         Note::Warning(words) => tracing::warn!("{words}"),
+    }
+}
+
+fn log_login(
+    conn: Option<u64>,
+    from: Option<IpAddr>,
+    account: Option<&PlayerName>,
+    outcome: LoginOutcome,
+) {
+    let from = from.map(tracing::field::display);
+    let account = account.map(PlayerName::as_str);
+    match outcome {
+        LoginOutcome::Good => tracing::info!(conn, from, account, "logged in"),
+        LoginOutcome::Wrong => tracing::info!(conn, from, account, "wrong password or token"),
+        LoginOutcome::Throttled => tracing::debug!(conn, from, account, "login held up"),
+        LoginOutcome::Refused => tracing::info!(conn, from, account, "login refused"),
     }
 }

@@ -214,7 +214,7 @@ impl Reader<'_> {
     /// Waits for a place in the engine's inbox.
     async fn place(&self) -> Place {
         let place = Arc::clone(&self.room).acquire_owned().await;
-        place.expect("the room is never closed")
+        place.expect("the semaphore is never closed")
     }
 }
 

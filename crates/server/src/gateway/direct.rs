@@ -131,7 +131,7 @@ mod tests {
         let (_from, to) = here.into_split();
         let (outbox, receiver) = Outbox::new(ConnId(1), Seat::native(wire), 1_000, Some(to));
         let liveness = std::sync::Arc::clone(outbox.liveness());
-        let (limits, (engine, mut told)) = (Limits::default(), Handle::detached());
+        let (limits, (engine, told)) = (Limits::default(), Handle::detached());
         let task = tokio::spawn(async move {
             write_to(None::<Sink>, receiver, &liveness, &limits, &engine).await
         });
@@ -147,8 +147,7 @@ mod tests {
         let (mut read, mut delivered) = (Vec::new(), Vec::new());
         while delivered.len() < late.len() {
             there.read_buf(&mut read).await.unwrap();
-            let told = std::iter::from_fn(|| told.try_recv().ok());
-            delivered.extend(told.filter_map(|message| match message {
+            delivered.extend(told.try_iter().filter_map(|message| match message {
                 Message::Input(Input::Delivered { ask, .. }) => Some(ask),
                 _ => None,
             }));

@@ -1,7 +1,7 @@
 //! Gateways own the sockets: on every transport, they pass messages to the engine and back.
 //!
 //! ```text
-//!   tcp ─────── TLS? ──┐                      ┌─▶ engine (without TLS on the same thread)
+//!   tcp ─────── TLS? ──┐                      ┌─▶ engine
 //!                      ├─▶ connection (a task)┤
 //!   http ── TLS? ── websocket                 └── outbox ◀── engine, sweep
 //!   wires of other systems ──▶ peer (a task), the same way
@@ -25,8 +25,7 @@ mod tcp;
 pub(crate) mod websocket;
 
 use crate::driver::Handle;
-use crate::engine::seat_side::Framing;
-use crate::lateness::{self, Threads};
+use crate::lateness;
 use crate::ledger::Ledger;
 use crate::net::{Guest, Host, Limits, PlayerSockets, Stream, Tls, accept};
 pub use erlang::{ErlangCookie, ErlangError, ErlangSettings, NodeName, serve_erlang};
@@ -47,7 +46,7 @@ struct Shared {
     places: Arc<Semaphore>,
     connections: sweep::OpenConnections,
     sign_ups: sign_ups::SignUps,
-    /// The runtime of sockets that are not served on the engine's thread.
+    /// The runtime that serves players' sockets.
     runtime: tokio::runtime::Handle,
 }
 
@@ -69,9 +68,7 @@ impl Gateway {
         };
         let gateway = Gateway(Arc::new(shared));
         runtime.spawn(sweep::sweep(gateway.clone()));
-        let engine = gateway.engine();
-        runtime.spawn(lateness::beat(engine.clone(), Threads::Gateway));
-        engine.runtime().spawn(lateness::beat(engine.clone(), Threads::Engine));
+        runtime.spawn(lateness::beat(gateway.engine().clone()));
         gateway
     }
 
@@ -101,27 +98,10 @@ impl Gateway {
         Arc::downgrade(&self.0)
     }
 
-    /// Serves a connection until it ends, and then drops `held`. Sockets without TLS are served on
-    /// the engine's thread, so that a decision needs no switch between threads. Encryption would
-    /// keep the engine busy, so sockets with TLS have other threads.
-    fn serve(&self, from: IpAddr, stream: Stream, framing: Framing, held: impl Send + 'static) {
-        let runtime = match &stream {
-            Stream::Plain(_) => self.engine().runtime(),
-            Stream::Tls(_) => &self.0.runtime,
-        };
-        let gateway = self.clone();
-        runtime.spawn(async move {
-            if let Ok(stream) = stream.moved_here() {
-                connection::visit(&gateway, from, stream, framing).await;
-            }
-            drop(held);
-        });
-    }
-
     /// Waits for a place in the limit on players' connections.
     async fn place(&self) -> OwnedSemaphorePermit {
         let place = Arc::clone(&self.0.places).acquire_owned().await;
-        place.expect("the places are never closed")
+        place.expect("the semaphore is never closed")
     }
 
     /// Counts a player's connection from an address.

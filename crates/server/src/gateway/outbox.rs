@@ -28,7 +28,7 @@ pub(crate) enum Written {
     Full,
 }
 
-/// Whom to notify when a waiting message was written.
+/// The task to notify when a waiting message was written.
 #[derive(Clone)]
 pub(crate) enum Receipt {
     /// The engine: it is a request.

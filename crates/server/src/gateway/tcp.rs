@@ -1,6 +1,6 @@
 //! The native wire over TCP: a message is a line.
 
-use super::{Gateway, accept};
+use super::{Gateway, accept, connection};
 use crate::engine::seat_side::{Framing, error_line};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -19,8 +19,9 @@ pub async fn serve_tcp(listener: TcpListener, gateway: Gateway) {
         tokio::spawn(async move {
             if let Some(stream) = gateway.stream(socket).await {
                 let framing = Framing::lines(gateway.limits().line_bytes_max);
-                gateway.serve(peer, stream, framing, (place, guest));
+                connection::visit(&gateway, peer, stream, framing).await;
             }
+            drop((place, guest));
         });
     }
 }

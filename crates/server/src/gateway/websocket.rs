@@ -1,7 +1,7 @@
 //! The native wire over WebSocket: a message is a text frame. The HTTP interface makes the
 //! handshake and then passes the socket on.
 
-use super::{Gateway, Stream};
+use super::{Gateway, Stream, connection};
 use crate::engine::seat_side::Framing;
 use crate::net::{AdmitPlayers, Admitted};
 use std::net::IpAddr;
@@ -22,7 +22,14 @@ impl AdmitPlayers for Gateway {
         Ok(Box::new(move |stream: Stream, read: &[u8]| {
             let mut framing = Framing::frames(gateway.limits().line_bytes_max);
             framing.push(read);
-            gateway.serve(peer, stream, framing, (place, guest));
+            // Players' sockets run on threads of their own, which page requests do not keep busy.
+            let runtime = gateway.0.runtime.clone();
+            runtime.spawn(async move {
+                if let Ok(stream) = stream.moved_here() {
+                    connection::visit(&gateway, peer, stream, framing).await;
+                }
+                drop((place, guest));
+            });
         }))
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The largest body.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// What a body can be read as.
+/// The types that a request body can be parsed into.
 pub(super) trait Form: DeserializeOwned + JsonSchema {
     /// Its fields, for whoever got it wrong.
     const FIELDS: &str;

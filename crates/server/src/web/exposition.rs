@@ -62,7 +62,7 @@ impl Exposition {
     }
 
     fn line(&mut self, words: std::fmt::Arguments<'_>) {
-        self.text.write_fmt(words).expect("memory takes it");
+        self.text.write_fmt(words).expect("a buffer accepts every write");
         self.text.push('\n');
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct Faults {
     faults: Vec<Fault>,
 }
 
-/// What a player did wrong.
+/// A fault of a player.
 #[derive(Serialize, JsonSchema)]
 struct Fault {
     tournament: TournamentId,
@@ -45,7 +45,7 @@ struct Fault {
     evidence: Option<ShownEvidence>,
 }
 
-/// What is known about a fault.
+/// The evidence of a fault.
 #[derive(Serialize, JsonSchema)]
 struct ShownEvidence {
     /// When it was noted.
@@ -58,10 +58,10 @@ struct ShownEvidence {
     /// The answer, up to 2,000 bytes of it, where there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
-    /// What the player sent in the words of its own system (an Erlang term), up to 2,000 bytes.
+    /// The player's reply in its own protocol (an Erlang term), up to 2,000 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     sent: Option<String>,
-    /// What was asked, where something was.
+    /// The request, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     asked: Option<OpenRequest>,
 }
@@ -82,7 +82,7 @@ impl Fault {
     }
 }
 
-/// Whose evidence the client may read.
+/// The players whose evidence the client may read.
 enum Eyes {
     Nobodys,
     One(PlayerName),

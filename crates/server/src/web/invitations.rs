@@ -24,7 +24,7 @@ impl Form for Replying {
     const SECRET: bool = false;
 }
 
-/// What an account is invited to.
+/// The invitations of an account.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Invitations {

@@ -44,7 +44,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, host: Arc<Host>
     let guests: Arc<Guests> = Arc::default();
     loop {
         let place = Arc::clone(&places).acquire_owned().await;
-        let place = place.expect("the places are never closed");
+        let place = place.expect("the semaphore is never closed");
         let (socket, peer) = accept(&listener).await;
         let per_address_max = host.limits().connections_per_address_max;
         // A client with this many connections gets no reply.

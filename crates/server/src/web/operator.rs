@@ -46,7 +46,7 @@ impl Form for Outcome {
     const SECRET: bool = false;
 }
 
-/// Who is taken out.
+/// The player to withdraw.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Player {

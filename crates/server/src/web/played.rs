@@ -102,7 +102,7 @@ struct Step {
     seat: Option<Seat>,
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<Raw>,
-    /// What luck gave in consequence.
+    /// The result of luck after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     drawn: Option<Raw>,
     /// A sentence for people, without the player's name.

@@ -32,7 +32,7 @@ pub(super) struct Positions {
     r#match: MatchId,
     game: String,
     number: u32,
-    /// What time it is here, to see how long ago the latest position was reached.
+    /// The server's time, which shows how old the latest position is.
     now: Millis,
     /// When the latest position was reached; nothing before the first.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -15,13 +15,13 @@ const CONTENT_TYPE: &str = "application/problem+json";
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Problem")]
 pub(super) struct ProblemDetails {
-    /// What it is, in a stable word: `urn:agon:problem:…`.
+    /// The kind of problem, as a stable word: `urn:agon:problem:…`.
     r#type: String,
     /// The status in words.
     title: &'static str,
     /// The status.
     status: u16,
-    /// What is wrong, and what to do next.
+    /// A description of the problem, and the next step.
     detail: String,
 }
 

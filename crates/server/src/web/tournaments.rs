@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(super) fn unknown(id: &TournamentId) -> Problem {
-    Problem::not_found(format!("there is no tournament {id}; GET /api/v1/tournaments lists them"))
+    Problem::not_found(format!("there is no tournament {id}; the list of tournaments has all ids"))
 }
 
 /// Which tournaments.
@@ -83,7 +83,7 @@ pub(super) struct SignedUp {
     player: PlayerName,
 }
 
-/// What a player may say when signing up.
+/// The optional data of a sign-up.
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Entry {

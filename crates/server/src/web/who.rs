@@ -22,12 +22,12 @@ impl FromRequestParts<Web> for Who {
 
     async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Who, Problem> {
         let Some(token) = bearer(&parts.headers) else {
-            let detail = "log in (POST /api/v1/sessions) and send `Authorization: Bearer TOKEN`";
+            let detail = "log in, and send the token as `Authorization: Bearer TOKEN`";
             return Err(Problem::unauthorized(detail));
         };
         let holder = web.ask(FindHolder(token.clone())).await?;
         let Some((account, role)) = holder else {
-            let detail = "the token is not good any more; log in again (POST /api/v1/sessions)";
+            let detail = "the token is no longer valid; log in again";
             return Err(Problem::unauthorized(detail));
         };
         Ok(Who { account, role, token })

@@ -28,7 +28,7 @@ fn slow_post(server: &Server, last: u8, token: Option<&str>) -> TcpStream {
     socket
 }
 
-/// What comes back first.
+/// The first bytes of the reply.
 fn first_line(socket: &mut TcpStream) -> String {
     let mut bytes = [0; 4_096];
     let count = socket.read(&mut bytes).unwrap();

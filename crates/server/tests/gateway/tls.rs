@@ -102,7 +102,7 @@ fn whoever_does_not_speak_tls_is_let_go_and_nobody_notices() {
     }
     assert_eq!(server.connections(), 0);
     assert!(first_line(connect(server.address, &trusted).unwrap()).contains("greeting"));
-    // Whoever trusts another certificate does not trust this one.
+    // A client that trusts only another certificate rejects this one.
     let other = certify(tempfile::tempdir().unwrap().path());
     assert!(connect(server.address, &other).is_err());
 }
@@ -133,7 +133,7 @@ fn a_certificate_is_replaced_while_the_server_runs() {
     tls.reload().unwrap();
     assert!(connect(server.address, &old).is_err());
     assert!(first_line(connect(server.address, &new).unwrap()).contains("greeting"));
-    // Whoever was there does not notice.
+    // Connected players notice nothing.
     assert!(first_line(kept).contains("greeting"));
 }
 

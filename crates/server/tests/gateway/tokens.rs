@@ -29,7 +29,7 @@ fn tokens_that_are_not_good_are_refused_on_either_transport() {
     ann.expect("welcome", "ann");
     server.http("DELETE", "/api/v1/sessions", Some(&token), "").expect(204);
     refused(&server, &token);
-    // Whoever is in stays in.
+    // A connected player stays connected.
     ann.say(r#"{"type":"ping"}"#);
     ann.expect("pong", "");
 }

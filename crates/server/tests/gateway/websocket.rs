@@ -43,7 +43,7 @@ fn frames_in_parts_and_control_frames_are_understood() {
     ann.frame(Opcode::Pong, b"unasked");
     ann.say(r#"{"type":"ping"}"#);
     ann.expect("pong", "");
-    // Whoever says goodbye is answered.
+    // The server answers a close frame.
     ann.frame(Opcode::Close, &1000u16.to_be_bytes());
     assert_eq!(ann.hear(), Heard::Close(Some(1000)));
     assert_eq!(ann.hear(), Heard::End);
@@ -95,7 +95,7 @@ fn broken_frames_end_the_connection_with_a_reason() {
     }
 }
 
-/// What the server answers to a head, to the end of the connection.
+/// The server's whole reply to the head of a request, up to the end of the connection.
 fn answer_to(server: &Server, head: &str) -> String {
     let mut socket = TcpStream::connect(server.http).unwrap();
     socket.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();

@@ -9,7 +9,7 @@ pub(crate) struct Gate {
     held: Mutex<Held>,
 }
 
-/// What waits, while it is closed, and for which streams it is.
+/// The appends that wait while the gate is closed, and the streams it is closed for.
 #[derive(Default)]
 struct Held {
     closed: Option<&'static str>,

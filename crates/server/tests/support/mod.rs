@@ -236,7 +236,7 @@ impl Server {
         self.ask(Count).status.connections
     }
 
-    /// Who won a tournament that is over.
+    /// The winners of a finished tournament.
     pub(crate) fn finished(&self, id: &str) -> Option<Vec<PlayerName>> {
         match self.standing(id) {
             Some(Standing::Finished(winners)) => Some(winners),
@@ -276,7 +276,7 @@ impl Server {
         http::send(self.http, method, path, token, body)
     }
 
-    /// What comes back for the head of a request, to the end of its own head.
+    /// The head of the reply to a request.
     pub(crate) fn http_head(&self, head: &str) -> String {
         http::head(self.http, head)
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 
-/// What a client hears.
+/// A message that a client receives.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Heard {
     Message(Value),

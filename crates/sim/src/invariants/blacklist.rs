@@ -58,11 +58,13 @@ fn cheats(streams: &Streams) -> BTreeMap<Cheat, PlayerName> {
     found
 }
 
-/// Checks that no champion was on the blacklist when their tournament ended. An operator may award
-/// a win to a listed player.
+/// Checks that no champion was on the blacklist when their tournament ended. An operator may give
+/// a match or the tournament to a listed player.
 fn no_listed_winner(streams: &Streams, lobby: &[&Line]) -> Result<(), String> {
     for (id, entries) in tournaments(streams) {
-        let ruled = |line: &Line| matches!(line.event, Event::ResultOverridden(_));
+        let ruled = |line: &Line| {
+            matches!(line.event, Event::ResultOverridden(_) | Event::TournamentAwarded(_))
+        };
         if entries.iter().any(|entry| ruled(&entry.line)) {
             continue;
         }

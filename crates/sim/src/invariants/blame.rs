@@ -158,8 +158,8 @@ fn is_peer(world: &World, player: &str) -> bool {
 /// Checks that the player sent what they are charged with. For other systems' protocols, the fault
 /// quotes the beginning of the reply.
 fn said(history: &History, player: &str, fault: &Fault) -> Result<(), String> {
-    let told = fault.detail.rsplit_once("; it said ").map(|(_, told)| told);
-    let evidence = fault.answer.as_deref().or(told).unwrap_or_default();
+    let quoted = fault.detail.rsplit_once("; it said ").map(|(_, quoted)| quoted);
+    let evidence = fault.answer.as_deref().or(quoted).unwrap_or_default();
     let answers = history.heard.iter().filter(|((who, _), _)| who == player);
     let mut answers = answers.flat_map(|(_, all)| all.iter().map(|one| &one.answer));
     let mut bad = history.bad.get(player).into_iter().flatten();
@@ -190,11 +190,11 @@ fn out_of_courtesy(world: &World, player: &str, entry: &Entry) -> Option<()> {
 }
 
 /// Checks that the player or an operator withdrew them.
-pub(super) fn withdrew(world: &World, id: &str, player: &str) -> Result<(), String> {
+fn withdrew(world: &World, id: &str, player: &str) -> Result<(), String> {
     let bot = world.bots.iter().find(|bot| bot.name.as_str() == player);
     let key = ("withdraw".to_owned(), id.to_owned());
     let own = bot.is_some_and(|bot| bot.record.asked.contains(&key));
-    let mut given = world.desk.given.iter();
+    let mut given = world.operator.given.iter();
     let ordered = given.any(|given| match &given.order {
         Order::Withdraw(of, who) => of.as_str() == id && who.as_str() == player,
         _ => false,

@@ -9,7 +9,7 @@ pub(super) fn check(spoken: &Spoken<'_>, index: &Index) -> Result<(), String> {
     let Spoken { player, said, .. } = spoken;
     let must = |holds: bool, what: &str| match holds {
         true => Ok(()),
-        false => Err(format!("{player} was told before it was durable: {what}")),
+        false => Err(format!("{player} got a message before it was durable: {what}")),
     };
     match said.kind.as_str() {
         "request" => {

@@ -2,10 +2,11 @@
 //!
 //! Recounts the tournament from the players' records: who won which match, who left, who won.
 
-use super::{Streams, blame, course, matches, tournaments};
+use super::{Streams, course, matches, tournaments};
+use crate::disk::Entry;
 use crate::history::History;
 use crate::world::World;
-use agon_core::{Event, Millis, PlayerName, TournamentId};
+use agon_core::{Event, FaultKind, Faulted, Millis, PlayerName, TournamentId};
 use std::collections::BTreeSet;
 
 pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
@@ -28,15 +29,21 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
             let won = ended.result.winners.contains(&bot.name);
             match bot.record.matches.get(&key) {
                 Some(_) if !plays => {
-                    return Err(format!("{} was told of {tournament}/{id}", bot.name));
+                    return Err(format!("{} was notified of {tournament}/{id}", bot.name));
                 }
-                Some(told) if *told != won => {
-                    return Err(format!("{} was told won={told} of {tournament}/{id}", bot.name));
+                Some(noted) if *noted != won => {
+                    return Err(format!(
+                        "{} was notified of won={noted} in {tournament}/{id}",
+                        bot.name
+                    ));
                 }
                 // Other protocols have no message for it.
                 None if bot.is_peer() => {}
                 None if plays && stayed(&world.history, &bot.name, last.writer, last.line.at) => {
-                    return Err(format!("{} was not told the end of {tournament}/{id}", bot.name));
+                    return Err(format!(
+                        "{} was not notified of the end of {tournament}/{id}",
+                        bot.name
+                    ));
                 }
                 _ => {}
             }
@@ -45,13 +52,13 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
     tournaments(streams).try_for_each(|(id, entries)| {
         let Some(last) = entries.last() else { return Ok(()) };
         let Event::TournamentEnded(ended) = &last.line.event else { return Ok(()) };
-        champions(world, id, &ended.winners)?;
+        champions(world, id, entries, &ended.winners)?;
         let commitment = ended.secret.commitment();
         let commitment = serde_json::json!(commitment);
         for bot in &world.bots {
-            let told = bot.record.commitments.get(id);
-            if told.is_some_and(|told| commitment != *told) {
-                return Err(format!("{id}: {} was told another commitment", bot.name));
+            let noted = bot.record.commitments.get(id);
+            if noted.is_some_and(|noted| commitment != *noted) {
+                return Err(format!("{id}: {} got another commitment", bot.name));
             }
         }
         Ok(())
@@ -59,31 +66,46 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
 }
 
 /// Checks that the players notified of their win are the winners.
-fn champions(world: &World, id: &str, winners: &[PlayerName]) -> Result<(), String> {
+fn champions(
+    world: &World,
+    id: &str,
+    entries: &[Entry],
+    winners: &[PlayerName],
+) -> Result<(), String> {
     for bot in &world.bots {
-        // A player who knows that they won may still withdraw, or be withdrawn.
-        let left = blame::withdrew(world, id, bot.name.as_str()).is_ok();
         if let Some((won, rank)) = bot.record.tournaments.get(id)
-            && !left
+            && !has_left(entries, &bot.name)
             && *won != winners.contains(&bot.name)
         {
-            return Err(format!("{id}: {} was told won={won}, rank {rank}", bot.name));
+            return Err(format!("{id}: {} was notified of won={won}, rank {rank}", bot.name));
         }
     }
-    let told: Vec<&Vec<String>> =
+    let results: Vec<&Vec<String>> =
         world.bots.iter().filter_map(|bot| bot.record.results.get(id)).collect();
     let due: BTreeSet<&str> = winners.iter().map(PlayerName::as_str).collect();
     let right =
-        |told: &&Vec<String>| told.iter().map(String::as_str).collect::<BTreeSet<_>>() == due;
-    match told.iter().all(right) {
-        true => announced(world, id, told.len()),
-        false => Err(format!("{id}: the operator was sent winners {told:?}")),
+        |names: &&Vec<String>| names.iter().map(String::as_str).collect::<BTreeSet<_>>() == due;
+    match results.iter().all(right) {
+        true => announced(world, id, results.len()),
+        false => Err(format!("{id}: the operator was sent winners {results:?}")),
     }
 }
 
+/// Whether the log says that a player withdrew, or that an operator withdrew or blacklisted them.
+/// Such a player loses a win of which they were already notified. `blame` checks the reason.
+fn has_left(entries: &[Entry], player: &PlayerName) -> bool {
+    entries.iter().any(|entry| match &entry.line.event {
+        Event::PlayerDropped(dropped) => {
+            let Faulted { player: of, fault, .. } = &dropped.faulted;
+            of == player && fault.kind == FaultKind::Withdrew
+        }
+        _ => false,
+    })
+}
+
 /// Checks that the announcer of a tournament, if still connected at its end, was sent its result.
-fn announced(world: &World, id: &str, told: usize) -> Result<(), String> {
-    let desk = &world.bots[0];
+fn announced(world: &World, id: &str, results: usize) -> Result<(), String> {
+    let operator = &world.bots[0];
     let finished = world.disk.stream("lobby").into_iter().find(|entry| {
         let of = TournamentId::from_text(id);
         matches!(&entry.line.event, Event::TournamentFinished(end) if end.tournament == of)
@@ -91,8 +113,10 @@ fn announced(world: &World, id: &str, told: usize) -> Result<(), String> {
     // Tournaments of a series have no announcer.
     let asked = world.plan.cups.iter().any(|cup| cup.id == id);
     match finished.filter(|_| asked) {
-        Some(end) if told == 0 && stayed(&world.history, &desk.name, end.writer, end.line.at) => {
-            Err(format!("{id}: {} was not sent the result", desk.name))
+        Some(end)
+            if results == 0 && stayed(&world.history, &operator.name, end.writer, end.line.at) =>
+        {
+            Err(format!("{id}: {} was not sent the result", operator.name))
         }
         _ => Ok(()),
     }

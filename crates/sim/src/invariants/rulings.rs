@@ -4,7 +4,7 @@ use super::Streams;
 use crate::world::{World, leaves_a_trace};
 
 pub(super) fn check(world: &World, _streams: &Streams) -> Result<(), String> {
-    for given in &world.desk.given {
+    for given in &world.operator.given {
         let count = world.disk.look(|index| index.rulings.get(&given.why).copied().unwrap_or(0));
         let (why, order) = (&given.why, &given.order);
         match &given.answer {
@@ -18,7 +18,7 @@ pub(super) fn check(world: &World, _streams: &Streams) -> Result<(), String> {
             _ => {}
         }
     }
-    let known = |why: &str| world.desk.given.iter().any(|given| given.why == why);
+    let known = |why: &str| world.operator.given.iter().any(|given| given.why == why);
     let unknown = world.disk.look(|index| index.rulings.keys().find(|why| !known(why)).cloned());
     match unknown {
         Some(why) => Err(format!("nobody ordered {why:?}")),

@@ -1,4 +1,4 @@
-//! What a seed determines: the players, the tournaments, and the failures.
+//! The plan of a run, which its seed determines: the players, the tournaments, and the failures.
 
 mod cup;
 mod peers;
@@ -158,7 +158,7 @@ fn temper(rng: &mut Rng) -> Temper {
 /// The name of a player, from 1; 0 is the operator.
 pub(crate) fn player_name(number: usize) -> String {
     match number {
-        0 => "desk".into(),
+        0 => "operator".into(),
         // Letters only, as other systems require.
         number => {
             let digits = number.to_string().into_bytes();

@@ -20,13 +20,13 @@ pub(super) fn draw(rng: &mut Rng, players: usize) -> Peers {
         true => ("trains", Language::Trains(Vocabulary::Memo)),
         false => ("fish", Language::Fish(None)),
     };
-    let preset = Preset::named(name).expect("there is a preset for each of both");
+    let preset = Preset::named(name).expect("both games have a preset");
     let config = match trains {
         true => json!({}),
         false => json!({"rows": 4, "columns": 3, "confirm": rng.chance(700)}),
     };
     let games = Registry::standard();
-    let kind = games.kind(preset.game).expect("presets are of games there are");
+    let kind = games.kind(preset.game).expect("presets name existing games");
     let config = kind.check_config(&config.to_string()).expect("a small board is a board");
     let mut policy = preset.policy;
     policy.rules.time.answer_ms = rng.between(300, 3_000);

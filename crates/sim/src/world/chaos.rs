@@ -10,7 +10,7 @@ impl World {
             Happening::Wake(bot) => self.wake(bot),
             Happening::Send(link, out) => self.send(link, out),
             Happening::Flush(link) => self.flush(link),
-            Happening::ToServer(link, bytes) => self.arrive(link, &bytes),
+            Happening::ToServer(link, bytes) => self.arrive(link, &bytes)?,
             Happening::ToBot(link, bytes) => self.read(link, &bytes)?,
             Happening::Look(link) => self.look(link),
             Happening::Cut(link) => self.cut(link),

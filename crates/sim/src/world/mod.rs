@@ -9,7 +9,7 @@
 //! at that moment.
 
 mod chaos;
-mod desk;
+mod operator;
 mod servers;
 mod wires;
 
@@ -28,8 +28,8 @@ use agon_bots::SplitMix64 as Rng;
 use agon_core::lobby::{AccountKind, PasswordHash, Role};
 use agon_core::{Event, Millis, Secret, TournamentId};
 use agon_games::Registry;
-use desk::Desk;
-pub(crate) use desk::leaves_a_trace;
+use operator::OperatorOrders;
+pub(crate) use operator::leaves_a_trace;
 pub(crate) use servers::LINE_BYTES_MAX;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -101,7 +101,7 @@ pub(crate) struct World {
     /// The connection each player uses.
     current: Vec<Option<usize>>,
     pub(crate) bots: Vec<Bot>,
-    pub(crate) desk: Desk,
+    pub(crate) operator: OperatorOrders,
     pub(crate) history: History,
     healed: bool,
     /// How many cheats were durable at the last crash that followed a cheat.
@@ -140,7 +140,7 @@ impl World {
             links: Vec::new(),
             current: vec![None; bots.len()],
             bots,
-            desk: Desk::default(),
+            operator: OperatorOrders::default(),
             history: History::default(),
             healed: false,
             cheats_seen: 0,
@@ -244,17 +244,17 @@ impl World {
 
     /// Whether the operator has the result of every announcement.
     fn is_announced(&self) -> bool {
-        let desk = &self.bots[0].record;
+        let operator = &self.bots[0].record;
         let said = |cup: &Cup| {
             let key = ("announce".to_owned(), cup.id.clone());
-            desk.done.contains(&key) || desk.refused.contains(&key)
+            operator.done.contains(&key) || operator.refused.contains(&key)
         };
         self.plan.cups.iter().all(said)
     }
 
     fn is_over(&self) -> bool {
         let quiet = self.healed && self.queue.is_empty() && self.disk.next_due().is_none();
-        let quiet = quiet && self.desk.has_nothing_open();
+        let quiet = quiet && self.operator.has_nothing_open();
         quiet && self.is_announced() && self.unfinished().is_empty()
     }
 
@@ -293,7 +293,7 @@ impl World {
         let streams = self.disk.streams();
         let (_, lost, torn) = self.disk.figures();
         let History { lines, crashes, conflicts, cuts, stops, peers, .. } = self.history;
-        let obeyed = self.desk.given.iter().filter(|given| given.answer == Some(Ok(())));
+        let obeyed = self.operator.given.iter().filter(|given| given.answer == Some(Ok(())));
         let orders = obeyed.count() as u64;
         let mut figures = Figures {
             seeds: 1,

@@ -96,10 +96,10 @@ impl World {
                 at += 1;
                 continue;
             }
-            let told = self.server_time(&self.servers[at]);
+            let server_now = self.server_time(&self.servers[at]);
             self.servers[at].steps += 1;
             self.history.noticed(self.servers[at].id, self.now);
-            match self.servers[at].driver.step(told) {
+            match self.servers[at].driver.step(server_now) {
                 Ok(()) => {
                     self.sample(at);
                     self.write(at)?;
@@ -150,26 +150,32 @@ impl World {
     /// Writes the outboxes of a server, as far as the links accept messages.
     pub(super) fn write(&mut self, at: usize) -> Result<(), Failure> {
         let links: Vec<usize> = self.servers[at].sockets.keys().copied().collect();
-        let told = self.server_time(&self.servers[at]);
-        for link in links {
-            loop {
-                let full = self.links[link].coming.len() >= self.links[link].window;
-                let Server { driver, sockets, .. } = &mut self.servers[at];
-                let Some(socket) = sockets.get_mut(&link) else { break };
-                self.history.waiting_max = self.history.waiting_max.max(socket.waiting());
-                if full {
-                    self.links[link].behind = true;
-                    break;
-                }
-                let Some(wrote) = driver.write_one(socket, told) else {
-                    self.links[link].behind = false;
-                    break;
-                };
-                self.say(at, link, wrote)?;
-            }
-            self.look_later(at, link);
+        links.into_iter().try_for_each(|link| {
+            self.write_link(at, link)?;
             self.close_if_over(at, link);
+            Ok(())
+        })
+    }
+
+    /// Writes the outbox of one connection, as far as its link accepts messages.
+    pub(super) fn write_link(&mut self, at: usize, link: usize) -> Result<(), Failure> {
+        let server_now = self.server_time(&self.servers[at]);
+        loop {
+            let full = self.links[link].coming.len() >= self.links[link].window;
+            let Server { driver, sockets, .. } = &mut self.servers[at];
+            let Some(socket) = sockets.get_mut(&link) else { break };
+            self.history.waiting_max = self.history.waiting_max.max(socket.waiting());
+            if full {
+                self.links[link].behind = true;
+                break;
+            }
+            let Some(wrote) = driver.write_one(socket, server_now) else {
+                self.links[link].behind = false;
+                break;
+            };
+            self.say(at, link, wrote)?;
         }
+        self.look_later(at, link);
         Ok(())
     }
 
@@ -206,10 +212,10 @@ impl World {
     pub(super) fn look(&mut self, link: usize) {
         let server = self.links[link].server;
         let Some(at) = self.servers.iter().position(|one| one.id == server) else { return };
-        let told = self.server_time(&self.servers[at]);
+        let server_now = self.server_time(&self.servers[at]);
         let Server { driver, sockets, .. } = &mut self.servers[at];
         if let Some(socket) = sockets.get_mut(&link) {
-            driver.look(socket, told);
+            driver.look(socket, server_now);
         }
         self.look_later(at, link);
     }

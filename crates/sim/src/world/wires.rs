@@ -22,11 +22,11 @@ impl World {
         let (bytes, coming) = match line {
             Some(line) => {
                 let text = String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
-                let Some(told) = self.tamper(link, text.clone()) else { return Ok(()) };
-                let said: Said = serde_json::from_str(&told).map_err(|error| {
-                    Failure::new("effects", format!("no message: {error}: {told}"))
+                let Some(sent) = self.tamper(link, text.clone()) else { return Ok(()) };
+                let said: Said = serde_json::from_str(&sent).map_err(|error| {
+                    Failure::new("effects", format!("no message: {error}: {sent}"))
                 })?;
-                self.speak(server, link, &said, &told)?;
+                self.speak(server, link, &said, &sent)?;
                 let text = text.into_bytes();
                 (bytes, vec![Coming { said: Some(Rc::new(said)), text }])
             }
@@ -185,10 +185,10 @@ impl World {
         let at = self.rng.below(self.servers.len() as u64) as usize;
         let window = self.rng.between(4, 40) as usize;
         let way = self.way_of(bot);
-        let told = self.server_time(&self.servers[at]);
+        let server_now = self.server_time(&self.servers[at]);
         let over = way.over(self.plan.peers.as_ref());
         let server = &mut self.servers[at];
-        let socket = server.driver.connect(over, told);
+        let socket = server.driver.connect(over, server_now);
         let link = self.links.len();
         server.sockets.insert(link, socket);
         self.links.push(Link::new(bot, server.id, way, window));
@@ -281,20 +281,22 @@ impl World {
     }
 
     /// Bytes arrive at a server.
-    pub(super) fn arrive(&mut self, link: usize, bytes: &[u8]) {
+    pub(super) fn arrive(&mut self, link: usize, bytes: &[u8]) -> Result<(), Failure> {
         let Link { server, bot, up, .. } = self.links[link];
         if !up {
-            return;
+            return Ok(());
         }
         let whole = self.links[link].arrived(bytes.len());
-        let Some(at) = self.servers.iter().position(|one| one.id == server) else { return };
+        let Some(at) = self.servers.iter().position(|one| one.id == server) else {
+            return Ok(());
+        };
         let player = player_name(bot);
         for sent in &whole {
             self.trace.note(self.now, || format!("{server} < {player}: {}", brief(&sent.text)));
         }
         // The server ignores bytes on a connection that it has dropped.
         if self.servers[at].sockets.get(&link).is_none_or(Socket::is_dropped) {
-            return;
+            return Ok(());
         }
         whole.into_iter().for_each(|sent| self.note_heard(link, sent.text));
         if !self.links[link].way.is_native() {
@@ -305,12 +307,18 @@ impl World {
                 .push_str(&String::from_utf8_lossy(bytes));
         }
         let bytes = self.merge(bytes);
-        let told = self.server_time(&self.servers[at]);
+        let server_now = self.server_time(&self.servers[at]);
         let Server { driver, sockets, .. } = &mut self.servers[at];
         if let Some(socket) = sockets.get_mut(&link) {
-            driver.hear(socket, &bytes, told);
+            driver.hear(socket, &bytes, server_now);
         }
         self.look_later(at, link);
+        // A gateway sends the next call as soon as it has the reply to the last one, also while the
+        // engine stands still.
+        match self.links[link].way.is_native() {
+            true => Ok(()),
+            false => self.write_link(at, link),
+        }
     }
 
     /// A planted bug of the gateway: some messages run into the next.

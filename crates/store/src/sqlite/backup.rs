@@ -102,7 +102,7 @@ impl SqliteLog {
 fn free_name(path: &Path) -> PathBuf {
     let names = (1..).map(|number| beside(path, &format!(".damaged-{number}")));
     let mut free = names.filter(|name| !name.exists() && !watermark::file_path(name).exists());
-    free.next().expect("there are more numbers than files")
+    free.next().expect("fewer files than numbers")
 }
 
 fn copy(from: &Path, part: &Path) -> Result<Backup, LogError> {

@@ -9,7 +9,9 @@ use super::chain::{self, Break, Record};
 use super::salvage::Salvage;
 use super::schema::Fault;
 use super::tail::{Head, Tail};
+use super::together::read_together;
 use crate::LogError;
+use crate::log::StreamPart;
 
 const FORMAT: &str = "PRAGMA user_version";
 const STREAMS: &str = "SELECT id, version, head, name FROM streams ORDER BY name";
@@ -30,7 +32,7 @@ pub(super) struct Lookup {
 
 /// A stream and where it ends.
 pub(super) struct Stream {
-    id: i64,
+    pub(super) id: i64,
     pub(super) name: String,
     pub(super) head: Head,
 }
@@ -91,6 +93,29 @@ impl Lookup {
             false => chain::look_up(&self.db, id, first)?,
         };
         Ok((head.version, records))
+    }
+
+    /// Shows the records of several streams in one pass.
+    pub(super) fn read_together(
+        &mut self,
+        names: &[&str],
+        take: &mut dyn FnMut(StreamPart<'_>),
+    ) -> Result<(), Fault> {
+        if !self.has_chains()? {
+            return Ok(());
+        }
+        let (mut places, mut streams) = (Vec::new(), Vec::new());
+        {
+            let mut query = self.db.prepare(STREAM)?;
+            for (place, name) in names.iter().enumerate() {
+                if let Some(stream) = query.query_row([name], Stream::read).optional()? {
+                    places.push(place);
+                    streams.push(stream);
+                }
+            }
+        }
+        self.bring_up_to_date(&mut streams)?;
+        read_together(&self.db, places.into_iter().zip(streams).collect(), take)
     }
 
     /// The readable records of a stream from its first on, in a chain or not.

@@ -63,13 +63,13 @@ fn copy(db: &Connection, last: i64) -> rusqlite::Result<()> {
         true => db.prepare(COPY)?,
         false => db.prepare(&COPY.replace("sum, lines\n", "NULL, lines\n"))?,
     };
-    let (mut done, mut told) = (0, Instant::now());
+    let (mut done, mut shown_at) = (0, Instant::now());
     while done < last {
         let to = done.saturating_add(STEP).min(last);
         copy.execute((done, to))?;
         done = to;
-        if told.elapsed() > TELL_EVERY {
-            told = Instant::now();
+        if shown_at.elapsed() > TELL_EVERY {
+            shown_at = Instant::now();
             tracing::info!(done, of = last, "converting the log to format {FORMAT}");
         }
     }

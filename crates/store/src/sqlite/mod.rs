@@ -3,8 +3,8 @@
 //! One file holds all streams, so one sync makes the decisions of many matches durable. This module
 //! combines the parts: [`schema`] opens the database, [`writer`] turns a group of appends into a
 //! transaction, [`reader`] reads on a connection of its own, [`tail`] knows where streams end and
-//! [`chain`] reads a stream from there. [`watermark`] detects that acknowledged records are
-//! missing.
+//! [`chain`] reads a stream from there. [`together`] reads many streams in one pass. [`watermark`]
+//! detects that acknowledged records are missing.
 
 mod backup;
 mod chain;
@@ -14,6 +14,7 @@ mod reader;
 mod salvage;
 mod schema;
 mod tail;
+mod together;
 mod watermark;
 mod writer;
 
@@ -27,6 +28,7 @@ use crate::append::Answers;
 use crate::disk::write_whole;
 use crate::group::{Commit, Group};
 use crate::lock::Lock;
+use crate::log::StreamPart;
 use crate::name::check_for_reading;
 use crate::{Append, AppendError, Done, DoneAll, Log, LogError, Meter, Snapshot};
 
@@ -115,6 +117,14 @@ impl Log for SqliteLog {
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError> {
         check_for_reading(stream)?;
         self.reader.load(stream, after)
+    }
+
+    fn read_together(
+        &self,
+        streams: &[&str],
+        take: &mut dyn FnMut(StreamPart<'_>),
+    ) -> Result<(), LogError> {
+        self.reader.read_together(streams, take)
     }
 
     fn another_reader(&self) -> Result<Option<Box<dyn Log>>, LogError> {

@@ -9,6 +9,7 @@ use super::chain::{self, Break, check_headers};
 use super::lookup::Lookup;
 use super::schema::{failure, open_reader};
 use super::watermark;
+use crate::log::StreamPart;
 use crate::{Damage, Inspection, LogError};
 
 const ORPHANS: &str = "
@@ -64,7 +65,7 @@ impl Reader {
 
     /// Makes sure that the ends of streams are known.
     pub(super) fn look_at_tail(&self) -> Result<(), LogError> {
-        self.look(Lookup::catch_up).map_err(|fault| fault.told("read", &self.path))
+        self.look(Lookup::catch_up).map_err(|fault| fault.into_error("read", &self.path))
     }
 
     pub(crate) fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError> {
@@ -80,8 +81,18 @@ impl Reader {
         Ok(lines)
     }
 
+    pub(super) fn read_together(
+        &self,
+        streams: &[&str],
+        take: &mut dyn FnMut(StreamPart<'_>),
+    ) -> Result<(), LogError> {
+        let read = self.look(|lookup| lookup.read_together(streams, take));
+        read.map_err(|fault| fault.into_error("read", &self.path))
+    }
+
     pub(crate) fn streams(&self) -> Result<Vec<(String, u64)>, LogError> {
-        let streams = self.look(Lookup::streams).map_err(|fault| fault.told("read", &self.path))?;
+        let streams =
+            self.look(Lookup::streams).map_err(|fault| fault.into_error("read", &self.path))?;
         Ok(streams.into_iter().map(|stream| (stream.name, stream.head.version)).collect())
     }
 
@@ -124,7 +135,7 @@ impl Reader {
         if verdict != "ok" {
             return Err(self.bad(verdict));
         }
-        lookup.check_tail().map_err(|fault| fault.told("check", &self.path))?;
+        lookup.check_tail().map_err(|fault| fault.into_error("check", &self.path))?;
         match lookup.db.query_row(ORPHANS, [], |row| row.get::<_, i64>(0)).map_err(failed)? {
             0 => Ok(()),
             count => Err(self.bad(format!("{count} records belong to no stream"))),
@@ -133,7 +144,8 @@ impl Reader {
 
     /// Searches for records that are in no chain.
     fn check_strays(&self) -> Result<(), LogError> {
-        let strays = self.look(Lookup::strays).map_err(|fault| fault.told("check", &self.path))?;
+        let strays =
+            self.look(Lookup::strays).map_err(|fault| fault.into_error("check", &self.path))?;
         match strays {
             0 => Ok(()),
             count => Err(self.bad(format!("{count} records are out of reach of their streams"))),
@@ -157,7 +169,7 @@ impl Reader {
         });
         let broken = broken.map(|broken| match broken {
             Break::At(_, reason) => reason,
-            Break::Fault(fault) => fault.told("read", &self.path).to_string(),
+            Break::Fault(fault) => fault.into_error("read", &self.path).to_string(),
         });
         let sound = lines.len() as u64;
         let damage = walked.err().or(broken.map(|reason| (sound + 1, reason)));
@@ -183,7 +195,7 @@ impl Reader {
         let found = self.look(|lookup| lookup.records(stream, first));
         let (version, records) = found.map_err(|broken| match broken {
             Break::At(seq, reason) => bad((seq, reason)),
-            Break::Fault(fault) => fault.told("read", &self.path),
+            Break::Fault(fault) => fault.into_error("read", &self.path),
         })?;
         chain::each(records, first, version, show).map_err(bad)
     }

@@ -164,7 +164,7 @@ impl std::fmt::Display for Fault {
 
 impl Fault {
     /// Converts the fault into an error for callers that read or open the log.
-    pub(super) fn told(self, what: &'static str, path: &Path) -> LogError {
+    pub(super) fn into_error(self, what: &'static str, path: &Path) -> LogError {
         match self {
             Fault::Sqlite(error) => failure(what, path, &error),
             Fault::Content(reason) => LogError::BadDatabase { path: path.to_owned(), reason },

@@ -120,7 +120,7 @@ fn held(path: &Path) -> Result<Option<Held>, LogError> {
         return Ok(None);
     }
     let Some(db) = open_existing(path)? else { return Ok(None) };
-    held_by(&db).map(Some).map_err(|fault| fault.told("read", path))
+    held_by(&db).map(Some).map_err(|fault| fault.into_error("read", path))
 }
 
 fn held_by(db: &Connection) -> Result<Held, Fault> {
@@ -207,7 +207,7 @@ impl Watermark {
     pub(super) fn open(path: &Path, db: &Connection) -> Result<Watermark, LogError> {
         let own = file_path(path);
         let failed = |error| LogError::io("write", &own, &error);
-        let held = held_by(db).map_err(|fault| fault.told("open", path))?;
+        let held = held_by(db).map_err(|fault| fault.into_error("open", path))?;
         let file = match (find(path)?, held.id) {
             (Found::Note(note), Some(_)) => {
                 let file = OpenOptions::new().write(true).open(&own).map_err(failed)?;

@@ -14,7 +14,7 @@ use agon_store::{FileLog, Log, SqliteLog, Sync};
 const PLACE: &str = "AGON_STORE_TEST_PLACE";
 const KIND: &str = "AGON_STORE_TEST_KIND";
 
-/// What kind of log the child opens.
+/// The kind of log that the child opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     FileProcess,

@@ -1,4 +1,4 @@
-//! What every log must do, asked of each of them.
+//! The requirements for every log, checked for each of them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
@@ -50,6 +50,33 @@ conformance! {
     snapshots_are_kept_or_there_are_none
     the_latest_event_is_known_or_none_is
     another_reader_reads_the_same_while_the_log_grows
+    streams_read_together_are_whole_or_left_out
+}
+
+fn streams_read_together_are_whole_or_left_out(place: &Place) {
+    let log = place.open();
+    for number in 0..30 {
+        log.append(decision("m/old", number, 1, "not asked for")).unwrap();
+    }
+    for expected in 0..20 {
+        for stream in ["m/0", "m/1", "m/2"] {
+            log.append(decision(stream, expected * 2, 2, "some text")).unwrap();
+        }
+    }
+    let asked = ["m/2", "m/none", "m/0"];
+    let mut shown = vec![(Vec::new(), false); asked.len()];
+    log.read_together(&asked, &mut |part| {
+        let (lines, is_whole) = &mut shown[part.stream];
+        assert!(!*is_whole, "nothing follows the last record");
+        lines.extend(part.lines.split('\n').map(str::to_owned));
+        *is_whole = part.is_last;
+    })
+    .unwrap();
+    for (name, (lines, is_whole)) in asked.iter().zip(&shown) {
+        assert!(!is_whole || *lines == log.load(name, 0).unwrap(), "{name}");
+    }
+    let whole = shown.iter().filter(|(_, is_whole)| *is_whole).count();
+    assert!([0, 2].contains(&whole), "a log reads all streams together or none: {whole}");
 }
 
 fn another_reader_reads_the_same_while_the_log_grows(place: &Place) {
@@ -269,7 +296,7 @@ fn several_are_answered_together(place: &Place) {
     let first =
         submit(vec![decision("a", 0, 1, ""), decision("b", 0, 2, ""), decision("a", 1, 1, "")]);
     assert_eq!(first, [Ok(1), Ok(2), Ok(2)]);
-    // What is wrong with one does not hold up the others.
+    // One rejected append does not delay the others.
     let mut bad = decision("b", 2, 1, "");
     bad.lines[0].clear();
     let second = submit(vec![decision("a", 1, 1, ""), bad, decision("a", 2, 1, "")]);

@@ -123,7 +123,7 @@ fn name(out: &mut Vec<u8>, atom: &Atom) {
 }
 
 fn length(out: &mut Vec<u8>, tag: u8, count: usize) {
-    let count = u32::try_from(count).expect("nothing of ours is that long");
+    let count = u32::try_from(count).expect("our own messages are shorter");
     out.push(tag);
     out.extend(count.to_be_bytes());
 }

@@ -78,7 +78,7 @@ impl Atom {
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Name::Short { .. } => {
-                std::str::from_utf8(self.as_bytes()).expect("it was made from text")
+                std::str::from_utf8(self.as_bytes()).expect("the value was made from text")
             }
             Name::Long(name) => name,
         }

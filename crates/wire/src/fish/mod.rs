@@ -74,7 +74,7 @@ impl Awaited {
 /// A question in the words of a vocabulary.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FishRequest {
-    /// What to send, if the vocabulary has words for it.
+    /// The message to send, if the vocabulary has words for it.
     pub send: Option<String>,
     /// The awaited reply. Without one, the question only informs the player, and the gateway
     /// confirms it with `"ok"`.

@@ -178,7 +178,7 @@ impl Client {
     }
 }
 
-/// What a gateway does for one seat.
+/// The gateway's part for one seat.
 struct Seated {
     client: Client,
     name: PlayerName,

@@ -177,7 +177,7 @@ fn honest_answers_reach_the_game_they_are_meant_for() {
             let over = |table: &Table| table.game.outcome().is_some();
             assert!(world.tables.iter().all(over), "{order:?} {seed}");
         }
-        // Whoever answers what lies before it never has to wait.
+        // A player who answers every open request never has to wait.
         assert_eq!(waits > 0, order == Order::TurnByTurn, "{order:?}: {waits}");
     }
 }

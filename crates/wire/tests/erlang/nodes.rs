@@ -129,7 +129,7 @@ fn others_are_not() {
     let error = one.message(&reply(&wrong, CHALLENGE, 5)).expect_err("a wrong cookie");
     assert!(error.to_string().contains("-setcookie"), "{error}");
     assert!(!error.to_string().contains("secret"));
-    // What was right for another challenge is not for this one.
+    // The right digest for another challenge is wrong for this one.
     let mut one = acceptor();
     one.message(&name_of("eve@box", flags::OFFERED)).expect("a name");
     assert!(matches!(

@@ -182,7 +182,7 @@ impl Table {
         }
     }
 
-    /// What the player hears of a message.
+    /// The terms that the player receives for a message.
     fn hears(&mut self, (message, term): (Message, Term)) -> Option<Term> {
         let from = pid("eve@box", 91);
         told(self.session.hear(&message, &term, Some(&from), 0).expect("it is heard"))
@@ -269,7 +269,7 @@ fn every_message_of_the_referee_document_has_a_transcript() {
 
 const NOT_AUTHENTICATED: &str = "{not_authenticated}";
 
-/// What a player says with its name and a password.
+/// A player's login with a name and a password.
 fn owned(kind: &'static str, password: &str, more: &[Term]) -> Term {
     let begin = [s("eve"), s(password), a(kind)];
     Term::Tuple(begin.into_iter().chain(more.iter().cloned()).collect())

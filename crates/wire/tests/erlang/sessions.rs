@@ -23,7 +23,7 @@ fn reference(number: u32) -> Ref {
 pub(crate) struct Visit {
     session: Session<u32>,
     refs: Arc<Refs>,
-    /// What the clock shows.
+    /// The time.
     pub(crate) now: u64,
     /// Terms it was sent.
     pub(crate) told: Vec<Term>,
@@ -121,7 +121,7 @@ impl Visit {
         id.as_str().trim_start_matches("cup").parse().expect("a number")
     }
 
-    /// What the player says is passed on as: the request and the answer.
+    /// The request and the answer into which the player's message is translated.
     pub(crate) fn answers(&mut self, term: &Term) -> Vec<(String, String)> {
         let message = read(term).expect("a message");
         let outputs = self.session.hear(&message, term, None, self.now).expect("it is accepted");

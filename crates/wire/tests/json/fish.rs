@@ -128,7 +128,7 @@ struct Table {
     names: Vec<PlayerName>,
     clients: Vec<Client>,
     broadcasts: Broadcasts,
-    /// What the first player was sent and sent.
+    /// The messages to and from the first player.
     said: Vec<String>,
 }
 
@@ -386,7 +386,7 @@ proptest! {
         let text = damage(texts[which].into(), &changes);
         let text = String::from_utf8_lossy(&text);
         let replies = [call::reply(all[awaited], &text), message::reply(all[awaited], &text)];
-        // What comes through is JSON, and what a game is given is an answer of it.
+        // Every reply that passes is JSON, and the game gets an answer in its own format.
         for answer in replies.into_iter().flatten() {
             prop_assert!(serde_json::from_str::<Value>(&answer).is_ok(), "{}", answer);
             if matches!(all[awaited], Awaited::Placement | Awaited::Move) {

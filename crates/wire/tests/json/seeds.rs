@@ -16,7 +16,7 @@ use agon_wire::trains::Vocabulary;
 use agon_wire::values::{Limits, Values};
 use std::sync::Arc;
 
-/// What was said so far, and by whom it was said.
+/// The messages so far, each with its sender.
 struct Transcript {
     language: Language,
     speaker: Option<Speaker>,
@@ -134,7 +134,7 @@ impl FishGame {
         FishGame { game, seats: [name("eve"), name("ann")].into() }
     }
 
-    /// What eve is asked now.
+    /// Eve's open request.
     fn question(&self) -> Told {
         let question = self.game.question(Seat(0)).expect("eve is asked");
         let question = json(&question).get().as_bytes().to_vec();

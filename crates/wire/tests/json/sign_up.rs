@@ -1,4 +1,4 @@
-//! Who a connection says it is.
+//! Sign-ups: the names that connections send.
 
 use crate::support::changes;
 use agon_wire::fish::Vocabulary;

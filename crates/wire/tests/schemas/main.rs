@@ -160,7 +160,7 @@ fn invalid_answers_do_not_fit_the_schemas() {
     }
 }
 
-/// Whatever fits the schema is read, and whatever is read fits it.
+/// Every message that fits the schema can be read, and every readable message fits it.
 #[test]
 fn the_schema_and_the_codec_agree() {
     let wire = named("native");

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 /// Validators by the text of their schemas: tests check many values against few schemas.
 static KNOWN: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
 
-/// What is wrong with a value, and where; nothing if it fits. References lead into `root`.
+/// The violations of a schema by a value, with their places. References lead into `root`.
 pub(crate) fn faults(root: &Value, schema: &Value, value: &Value) -> Vec<String> {
     let validator = validator(root, schema);
     let errors = validator.iter_errors(value);

@@ -1,4 +1,4 @@
-//! What the tests of wires share: transcripts in files, damage.
+//! Shared by the tests of wires: transcripts in files, and damage to them.
 
 use proptest::prelude::*;
 use std::path::Path;

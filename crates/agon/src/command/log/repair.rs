@@ -285,7 +285,7 @@ fn cut_files(dir: &Path, losses: &[Loss]) -> Result<PathBuf> {
             || dir.join(format!("results.json.{end}")).exists()
     };
     let mut free = names.filter(|end| !taken(end));
-    let end = free.next().expect("there are more numbers than files");
+    let end = free.next().expect("fewer files than numbers");
     for loss in losses {
         let path = dir.join(format!("{}.jsonl", loss.stream));
         let failed = || format!("failed to cut {}", path.display());

@@ -16,12 +16,12 @@ pub(super) fn tell(state: &str) {
         Some(hidden) => SocketAddr::from_abstract_name(hidden),
         None => SocketAddr::from_pathname(&name),
     };
-    let told = address.and_then(|address| {
+    let sent = address.and_then(|address| {
         let socket = UnixDatagram::unbound()?;
         socket.set_nonblocking(true)?;
         socket.send_to_addr(state.as_bytes(), &address)
     });
-    if let Err(error) = told {
+    if let Err(error) = sent {
         tracing::warn!(%error, "the service manager was not reached");
     }
 }

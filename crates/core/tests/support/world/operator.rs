@@ -13,7 +13,7 @@ pub(crate) fn ruling(why: &str) -> Ruling {
     Ruling { by, why: Why::new(why).expect("a reason") }
 }
 
-/// What the operator does next.
+/// The operator's next action.
 pub(crate) struct Operator {
     dice: Dice,
     /// One step in so many pauses the tournament.
@@ -80,7 +80,7 @@ impl World {
         }
     }
 
-    /// What was on its way comes in the pause.
+    /// Messages in flight arrive during the pause.
     fn let_come(&mut self) {
         if let Some((at, _)) = self.coming.keys().next() {
             self.now = self.now.max(*at);
@@ -117,7 +117,7 @@ impl World {
             let replays = self.tournament.replays(&id).len();
             let ended = self.ended.get(&id);
             if !paused && ended.is_some_and(|hand| (hand.live.reopened() as usize) < replays) {
-                let hand = self.ended.remove(&id).expect("it is there");
+                let hand = self.ended.remove(&id).expect("the entry exists");
                 self.matches.insert(id.clone(), hand);
                 self.obey(&id, MatchOrder::Reopen);
                 self.call_in(&id);

@@ -110,12 +110,12 @@ fn lists_break_where_the_next_connection_would_pass_the_margin() {
 fn every_move_has_a_text() {
     let config = Config { confirm: true, ..Config::default() };
     let mut game = Trains::new(&config, 2, &Seed::from_number(3)).unwrap();
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     while let Some(seat) = game.awaiting().first() {
         let before = game.clone();
         let answer = game.legal(seat).pop().unwrap();
         game.apply(seat, &answer).unwrap();
-        let sentence = game.told(&before, seat, &answer);
+        let sentence = game.describe(&before, seat, &answer);
         let left = game.place(seat).rails;
         if let Answer::Acquire(connection) = answer {
             let end = match left {
@@ -124,14 +124,14 @@ fn every_move_has_a_text() {
                 _ => String::new(),
             };
             assert_eq!(sentence, format!("takes {connection}{end}"));
-        } else if told.last() != Some(&sentence) {
-            told.push(sentence);
+        } else if sentences.last() != Some(&sentence) {
+            sentences.push(sentence);
         }
     }
     let setup = ["is ready", "keeps two of five destinations"];
-    assert_eq!(told[..4], [setup, setup].concat());
-    assert_eq!(told[4..6], ["draws two cards", "takes the cards"]);
+    assert_eq!(sentences[..4], [setup, setup].concat());
+    assert_eq!(sentences[4..6], ["draws two cards", "takes the cards"]);
     game.deck = crate::trains::deck::Deck::fixed(&[]);
-    let more = game.told(&game, Seat(0), &Answer::MoreCards);
+    let more = game.describe(&game, Seat(0), &Answer::MoreCards);
     assert_eq!(more, "asks for cards, but the deck is used up");
 }

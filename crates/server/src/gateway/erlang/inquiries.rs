@@ -231,7 +231,7 @@ async fn announce(
     requester: Option<&Requester>,
     selection: Selection,
 ) -> Result<TournamentId, NotHeld> {
-    let preset = Preset::named(wanted.preset).expect("a preset of the list");
+    let preset = Preset::named(wanted.preset).expect("a preset from the list");
     let mut policy = preset.policy.clone();
     policy.rules.best_of = wanted.games;
     policy.rules.time.answer_ms = hub.settings.answer_ms.unwrap_or(policy.rules.time.answer_ms);

@@ -344,7 +344,7 @@ impl Player {
 
     async fn place(&self) -> OwnedSemaphorePermit {
         let place = Arc::clone(&self.room).acquire_owned().await;
-        place.expect("the room is never closed")
+        place.expect("the semaphore is never closed")
     }
 
     fn login(&self) -> MutexGuard<'_, Option<(ErlangLogin, Millis)>> {

@@ -19,7 +19,7 @@ import { worth } from "../rules/yahtzee.js";
  * @property {any} end what is shown when it is over, or null
  */
 
-export class Desk {
+export class OwnMatches {
   /** @param {string} account */
   constructor(account) {
     this.account = account;

@@ -25,11 +25,11 @@ pub(crate) struct Given {
 
 /// All orders.
 #[derive(Default)]
-pub(crate) struct Desk {
+pub(crate) struct OperatorOrders {
     pub(crate) given: Vec<Given>,
 }
 
-impl Desk {
+impl OperatorOrders {
     /// Whether no order is without an answer.
     pub(super) fn has_nothing_open(&self) -> bool {
         self.given.iter().all(|given| given.promise.is_none())
@@ -53,7 +53,7 @@ impl World {
             }
             // A tournament may be interrupted later, once its players have had time to reconnect.
             let more = !paused.is_empty() || !self.unfinished().is_empty();
-            if more || !self.desk.has_nothing_open() {
+            if more || !self.operator.has_nothing_open() {
                 self.at(self.now + 1_000, Happening::Order);
             }
         } else if let Some(order) = self.draw_order() {
@@ -64,8 +64,8 @@ impl World {
     fn order(&mut self, order: Order) {
         let up = self.servers.iter().position(|server| !server.stopping);
         let Some(at) = up else { return };
-        let why = format!("order {}", self.desk.given.len() + 1);
-        let (by, reason) = (PlayerName::new("desk"), Why::new(&why));
+        let why = format!("order {}", self.operator.given.len() + 1);
+        let (by, reason) = (PlayerName::new("operator"), Why::new(&why));
         let (Ok(by), Ok(reason)) = (by, reason) else { return };
         let ruling = Ruling { by, why: reason };
         let server = &mut self.servers[at];
@@ -75,13 +75,13 @@ impl World {
             drop(server.driver.order(order.clone(), ruling));
         }
         let (server, promise, answer) = (server.id, Some(promise), None);
-        self.desk.given.push(Given { order, why, answer, server, promise });
+        self.operator.given.push(Given { order, why, answer, server, promise });
     }
 
     /// Takes the answers that have arrived. An order that was obeyed is durable by then.
     pub(super) fn hear_answers(&mut self) -> Result<(), Failure> {
-        for at in 0..self.desk.given.len() {
-            let given = &mut self.desk.given[at];
+        for at in 0..self.operator.given.len() {
+            let given = &mut self.operator.given[at];
             let Some(promise) = &given.promise else { continue };
             let gone = self.servers.iter().all(|server| server.id != given.server);
             given.answer = promise.take();
@@ -99,11 +99,12 @@ impl World {
     }
 
     fn obeyed(&mut self, at: usize) -> Result<(), Failure> {
-        let Given { order, why, .. } = &self.desk.given[at];
+        let Given { order, why, .. } = &self.operator.given[at];
         let durable =
             self.disk.look(|index| index.rulings.get(why).is_some_and(|count| *count > 0));
         if !durable && leaves_a_trace(order) {
-            let what = format!("the operator was told of {why} before it was durable: {order:?}");
+            let what =
+                format!("the operator got the answer to {why} before it was durable: {order:?}");
             return Err(Failure::new("effects", what));
         }
         Ok(())
