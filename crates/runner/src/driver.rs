@@ -242,7 +242,9 @@ impl Driver {
     fn perform(&mut self, effect: Effect) -> Result<(), RunError> {
         let (programs, feed) = (&mut self.programs, &mut self.feed);
         match effect {
-            Effect::Send { conn, line } => programs.send(conn, self.effects.line(&line)),
+            Effect::Send { conn, line } | Effect::Notice { conn, line } => {
+                programs.send(conn, self.effects.line(&line));
+            }
             Effect::Ask { conn, ask, line, limit_ms, .. } => {
                 programs.ask(feed, conn, ask, limit_ms, self.effects.line(&line));
             }

@@ -93,7 +93,7 @@ impl Source {
         work: impl Fn(&dyn Log, &str, &[&str]) -> Result<T> + Sync,
     ) -> BTreeMap<String, Result<T>> {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        let (sender, streams) = sync_channel(cores);
+        let (sender, streams) = sync_channel::<StreamText<'_>>(cores);
         let streams = Mutex::new(streams);
         let worker = || -> Vec<(String, Result<T>)> {
             // If the log cannot be opened once more, threads share it.

@@ -69,7 +69,7 @@ fn versus(pair: &ComparedPair) -> String {
     let pairs = pair.pairs.map_or(String::new(), |counts| format!(", pairs {counts:?}"));
     let elo = match pair.elo.value {
         Some(value) => format!("{value:+.1} ({})", interval(&pair.elo)),
-        None => "unlimited".into(),
+        None => format!("unlimited ({})", interval(&pair.elo)),
     };
     let superiority = percent(pair.superiority);
     format!(
@@ -99,7 +99,8 @@ fn interval(elo: &EloInterval) -> String {
 }
 
 fn number(value: Option<f64>) -> String {
-    value.map_or(String::new(), |value| format!("{value:+.0}"))
+    // Adding zero turns -0 into +0.
+    value.map_or(String::new(), |value| format!("{:+.0}", value.round() + 0.0))
 }
 
 fn percent(share: f64) -> String {

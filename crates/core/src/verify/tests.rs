@@ -36,7 +36,7 @@ fn lines() -> Vec<Line> {
 #[test]
 fn lines_must_be_numbered_complete_and_of_one_stream() {
     assert_eq!(read(&texts()).map(|lines| lines.len()), Ok(3));
-    assert_eq!(read(&[]), Ok(Stream::default()));
+    assert_eq!(read(&[""; 0]), Ok(Stream::default()));
     let said = |change: &dyn Fn(&mut Vec<String>)| {
         let mut texts = texts();
         change(&mut texts);

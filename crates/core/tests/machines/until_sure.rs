@@ -48,13 +48,13 @@ fn play(tournament: &mut Tournament, step: f64, seed: u64) -> Vec<MatchPlan> {
     let mut random = RandomNumbers::new(seed);
     let mut played = Vec::new();
     loop {
-        let Some(plan) = tournament.open_matches().next().cloned() else { break };
+        let open = tournament.open_matches().next().cloned();
+        let Some(plan) = open else { return played };
         let result = drawn(&plan, step, &mut random);
         played.push(plan.clone());
         let command = TournamentCommand::Report { id: plan.id, result, head: None };
         tournament.step(command).unwrap();
     }
-    played
 }
 
 #[test]

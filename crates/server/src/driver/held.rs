@@ -68,29 +68,29 @@ mod tests {
     #[test]
     fn notices_go_before_the_next_message_of_their_connection() {
         let mut held = HeldNotices::default();
-        assert!(held.hold(1, b"a\n", 1_000) && held.hold(2, b"b\n", 1_001));
-        assert!(held.hold(1, b"c\n", 1_002));
-        assert_eq!(held.take(1).as_deref(), Some(&b"a\nc\n"[..]));
-        assert_eq!((held.take(1), held.take(3)), (None, None));
-        assert_eq!(held.take(2).as_deref(), Some(&b"b\n"[..]));
+        assert!(held.hold(ConnId(1), b"a\n", 1_000) && held.hold(ConnId(2), b"b\n", 1_001));
+        assert!(held.hold(ConnId(1), b"c\n", 1_002));
+        assert_eq!(held.take(ConnId(1)).as_deref(), Some(&b"a\nc\n"[..]));
+        assert_eq!((held.take(ConnId(1)), held.take(ConnId(3))), (None, None));
+        assert_eq!(held.take(ConnId(2)).as_deref(), Some(&b"b\n"[..]));
     }
 
     #[test]
     fn notice_without_a_next_message_is_due_soon() {
         let mut held = HeldNotices::default();
-        assert!(held.hold(1, b"a\n", 1_000) && held.hold(2, b"b\n", 1_010));
+        assert!(held.hold(ConnId(1), b"a\n", 1_000) && held.hold(ConnId(2), b"b\n", 1_010));
         assert_eq!(held.next_due(), Some(1_050));
         assert_eq!(held.take_due(1_049), None);
-        held.take(1);
-        assert_eq!(held.take_due(1_060), Some((2, b"b\n".to_vec())));
+        held.take(ConnId(1));
+        assert_eq!(held.take_due(1_060), Some((ConnId(2), b"b\n".to_vec())));
         assert_eq!((held.take_due(9_000), held.next_due()), (None, None));
     }
 
     #[test]
     fn what_waits_for_one_connection_is_bounded() {
         let mut held = HeldNotices::default();
-        assert!(held.hold(1, &[b'x'; BYTES_MAX], 0));
-        assert!(!held.hold(1, b"y", 0));
-        assert_eq!(held.take(1).map(|lines| lines.len()), Some(BYTES_MAX));
+        assert!(held.hold(ConnId(1), &[b'x'; BYTES_MAX], 0));
+        assert!(!held.hold(ConnId(1), b"y", 0));
+        assert_eq!(held.take(ConnId(1)).map(|lines| lines.len()), Some(BYTES_MAX));
     }
 }

@@ -75,11 +75,9 @@ impl PostgresLog {
             fenced: AtomicU64::new(0),
         });
         let meter = Arc::<Meter>::default();
-        let mut writer = Writer::new(database.clone(), Arc::clone(&ownership));
-        let own = Arc::clone(&meter);
-        let group =
-            Group::start(move |turns| turns.serve(|group| own.measure(|| writer.commit(group))))
-                .map_err(|error| LogError::io("start a thread for", database.label(), &error))?;
+        let writer = Writer::new(database.clone(), Arc::clone(&ownership), Arc::clone(&meter));
+        let group = Group::start(writer)
+            .map_err(|error| LogError::io("start a thread for", database.label(), &error))?;
         let writing = Some(Writing { group, ownership, heartbeat });
         Ok(PostgresLog { reader: Reader::new(database, client), writing, meter })
     }

@@ -23,8 +23,8 @@ use rustc_hash::FxHashMap;
 
 use super::lease::{self, Claim, Node};
 use super::schema::{Database, describe, kind_of};
-use crate::append::Pending;
-use crate::{Append, AppendError};
+use crate::group::Commit;
+use crate::{Append, AppendError, Meter};
 
 /// Which part of the log a stream belongs to.
 pub type CellOf = fn(&str) -> &str;
@@ -110,6 +110,7 @@ impl Ownership {
 pub(super) struct Writer {
     database: Database,
     ownership: Arc<Ownership>,
+    meter: Arc<Meter>,
     connection: Option<Connection>,
     /// The version of each stream, with the epoch under which it was read.
     versions: FxHashMap<Arc<str>, (u64, u64)>,
@@ -157,18 +158,23 @@ impl From<postgres::Error> for Trouble {
     }
 }
 
-impl Writer {
-    pub(super) fn new(database: Database, ownership: Arc<Ownership>) -> Writer {
-        Writer { database, ownership, connection: None, versions: FxHashMap::default() }
-    }
-
+impl Commit for Writer {
     /// Makes a group durable. A conflict or a fence fails single appends; a failure of the database
     /// fails all of them.
-    pub(super) fn commit(&mut self, group: &[Pending]) -> Vec<Answers> {
-        let appends: Vec<&Append> = group.iter().flat_map(|pending| &pending.appends).collect();
-        let mut answers = self.commit_all(&appends).into_iter();
-        let sizes = group.iter().map(|pending| pending.appends.len());
-        sizes.map(|size| answers.by_ref().take(size).collect()).collect()
+    fn commit(&mut self, group: &[&[Append]]) -> Vec<Answers> {
+        let meter = Arc::clone(&self.meter);
+        meter.measure(|| {
+            let appends: Vec<&Append> = group.iter().copied().flatten().collect();
+            let mut answers = self.commit_all(&appends).into_iter();
+            let sizes = group.iter().map(|appends| appends.len());
+            sizes.map(|size| answers.by_ref().take(size).collect()).collect()
+        })
+    }
+}
+
+impl Writer {
+    pub(super) fn new(database: Database, ownership: Arc<Ownership>, meter: Arc<Meter>) -> Writer {
+        Writer { database, ownership, meter, connection: None, versions: FxHashMap::default() }
     }
 
     fn commit_all(&mut self, appends: &[&Append]) -> Answers {
