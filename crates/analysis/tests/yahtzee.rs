@@ -159,7 +159,7 @@ fn deviation_ratio(differences: &Differences) -> f64 {
     let [low, high] = Estimate::of(&independent).interval.unwrap();
     let (raw, adjusted) = (Estimate::of(&differences.raw), Estimate::of(&differences.adjusted));
     let ratio = adjusted.deviation / raw.deviation;
-    println!(
+    eprintln!(
         "{} games: raw {:+.2} (deviation {:.1}), without luck {:+.2} (deviation {:.1}), ratio \
          {ratio:.3}; mean luck {:+.2}, 95 % from {low:+.2} to {high:+.2}",
         differences.raw.len(),
@@ -188,7 +188,7 @@ fn ten_thousand_duplicate_games_need_a_quarter_of_the_games() {
     for (name, one, other) in pairings() {
         let mut one = one;
         let mut other = other;
-        println!("{name}");
+        eprintln!("{name}");
         let ratio = deviation_ratio(&duplicate_games(5_000, &mut *one, &mut *other));
         // The table values the luck of a player who will use it. A random player does not.
         let limit = if name.contains("random") { 0.7 } else { 0.5 };

@@ -100,7 +100,7 @@ fn duplicate_games_with(
         tally.pairs.push(share);
     }
     let (share, reach) = tally.share();
-    println!(
+    eprintln!(
         "{source:?}: won {} lost {} tied {}: {:.2} % ± {:.2}, {:+.2} points a game, {:.2} ms a decision",
         tally.won,
         tally.lost,

@@ -13,7 +13,7 @@ fn assert_coverage(what: &str, mut hit: impl FnMut(&mut RandomNumbers) -> bool) 
     let mut random = RandomNumbers::new(15);
     let hits = (0..RUNS).filter(|_| hit(&mut random)).count() as u32;
     let share = f64::from(hits) / f64::from(RUNS);
-    println!("{what}: {:.2} %", share * 100.0);
+    eprintln!("{what}: {:.2} %", share * 100.0);
     assert!((0.94..=0.96).contains(&share), "{what}: {share}");
 }
 
@@ -85,9 +85,9 @@ fn intervals_of_strengths_have_their_coverage() {
     let mut player = 0;
     assert_coverage("strength among five", |random| {
         let mut meetings = Vec::new();
-        for one in 0..5 {
-            for other in 0..one {
-                let score = expected_score(ELO[one] - ELO[other]);
+        for (one, own) in ELO.iter().enumerate() {
+            for (other, against) in ELO.iter().enumerate().take(one) {
+                let score = expected_score(own - against);
                 let points = (0..60).filter(|_| random.unit() < score).count() as f64;
                 meetings.push(Meeting { one, other, points, games: 60.0 });
             }
@@ -134,10 +134,10 @@ const SLACK: f64 = 0.021;
 fn sequential_test_of_games_keeps_its_error_rates() {
     let sprt = Sprt { elo0: 0.0, elo1: 50.0, alpha: 0.05, beta: 0.05, model: EloModel::Logistic };
     let (wrong, length) = accepted_h1(&sprt, 0.0, false);
-    println!("H0 is true: H1 accepted in {wrong}, {length} games");
+    eprintln!("H0 is true: H1 accepted in {wrong}, {length} games");
     assert!(wrong <= 0.05 + SLACK, "{wrong}");
     let (right, length) = accepted_h1(&sprt, 50.0, false);
-    println!("H1 is true: H1 accepted in {right}, {length} games");
+    eprintln!("H1 is true: H1 accepted in {right}, {length} games");
     assert!(right >= 0.95 - SLACK, "{right}");
 }
 
@@ -149,11 +149,11 @@ fn sequential_test_of_pairs_keeps_its_error_rates() {
         let elo1 = if model == EloModel::Logistic { difference } else { difference * 1.2 };
         let sprt = Sprt { elo0: 0.0, elo1, alpha: 0.05, beta: 0.05, model };
         let (wrong, length) = accepted_h1(&sprt, 0.0, true);
-        println!("{model:?}, H0 is true: H1 accepted in {wrong}, {length} pairs");
+        eprintln!("{model:?}, H0 is true: H1 accepted in {wrong}, {length} pairs");
         assert!(wrong <= 0.05 + SLACK, "{model:?} {wrong}");
         if model == EloModel::Logistic {
             let (right, length) = accepted_h1(&sprt, 60.0, true);
-            println!("{model:?}, H1 is true: H1 accepted in {right}, {length} pairs");
+            eprintln!("{model:?}, H1 is true: H1 accepted in {right}, {length} pairs");
             assert!(right >= 0.95 - SLACK, "{model:?} {right}");
         }
     }

@@ -37,7 +37,7 @@ pub struct Inspector {
 }
 
 enum Place {
-    Sqlite(Reader),
+    Sqlite(Box<Reader>),
     Folder(PathBuf),
 }
 
@@ -46,7 +46,7 @@ impl Inspector {
     pub fn of_sqlite(path: impl AsRef<Path>) -> Result<Inspector, LogError> {
         let reader = Reader::open(path.as_ref())?;
         reader.hold_still()?;
-        Ok(Inspector { place: Place::Sqlite(reader) })
+        Ok(Inspector { place: Place::Sqlite(Box::new(reader)) })
     }
 
     /// Inspects a folder of files.

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 /// Where the streams of a log are read from.
 pub(crate) enum Source {
-    Folder(FileLog),
+    Folder(Box<FileLog>),
     /// The database of a server.
-    Database(SqliteLog),
+    Database(Box<SqliteLog>),
 }
 
 /// The names of a log's streams, by kind.
@@ -33,8 +33,8 @@ impl Source {
             false => Some(path.to_owned()),
         };
         Ok(match database {
-            Some(path) => Source::Database(SqliteLog::open_read_only(path)?),
-            None => Source::Folder(FileLog::open_to_parse(path)?),
+            Some(path) => Source::Database(Box::new(SqliteLog::open_read_only(path)?)),
+            None => Source::Folder(Box::new(FileLog::open_to_parse(path)?)),
         })
     }
 
@@ -44,8 +44,8 @@ impl Source {
 
     pub(crate) fn log(&self) -> &dyn Log {
         match self {
-            Source::Folder(log) => log,
-            Source::Database(log) => log,
+            Source::Folder(log) => &**log,
+            Source::Database(log) => &**log,
         }
     }
 

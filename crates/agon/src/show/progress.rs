@@ -102,7 +102,7 @@ impl Tests {
         match open.take().filter(|first| first.game + 1 == result.game) {
             Some(first) => pairs.add(halves(&first) + halves(&result)),
             // A resumed run may begin within a pair, whose first game it has not seen.
-            None if result.game % 2 == 0 => {}
+            None if result.game.is_multiple_of(2) => {}
             None => *open = Some(result),
         }
     }

@@ -16,7 +16,7 @@ fn sequential_test_stops_with_a_verdict_and_verifies() {
     assert!(printed.contains(" · Elo unlimited (+"), "{printed}");
     let results = place.results("test");
     let games = results["rounds"][0]["matches"][0]["result"]["games"].as_array().unwrap();
-    assert!((10..200).contains(&games.len()) && games.len() % 2 == 0, "{}", games.len());
+    assert!((10..200).contains(&games.len()) && games.len().is_multiple_of(2), "{}", games.len());
     assert_eq!((&results["duplicate"], &results["sprt"]["elo1"]), (&true.into(), &100.0.into()));
     place.good(&["verify", "--quiet", "test"]);
 }

@@ -44,7 +44,7 @@ fn expire(server: &Postgres, url: &str, id: &str) {
 fn postgres_does_what_every_log_does() {
     let server = Postgres::start();
     for (name, case) in CASES {
-        println!("{name}");
+        eprintln!("{name}");
         case(&Place::Postgres(server.database()));
     }
 }
@@ -256,7 +256,7 @@ fn promoted_standby_has_every_acknowledged_record() {
         assert_eq!(a.load("t/m", 0).unwrap().len() as u64, end);
         (primary, version) = (standby, end);
     }
-    println!("{} promotions: 0 of {version} acknowledged records lost", promotions());
+    eprintln!("{} promotions: 0 of {version} acknowledged records lost", promotions());
 }
 
 fn open_for_reading(url: &str) -> PostgresLog {

@@ -24,11 +24,11 @@ pub(super) async fn play(args: &PlayArgs, colour: bool) -> Result<Exit> {
         let known = games.names().join(", ");
         return Err(Misuse(format!("no game {:?}; there are: {known}", args.game)).into());
     };
-    let mut table = Table::new(args, &**kind)?;
+    let mut table = Table::new(args, &**kind).await?;
     let mut prompt = Prompt::new(colour, false);
     let mut keyboard = Keyboard::start()?;
     while table.game.outcome().is_none() {
-        table.others()?;
+        table.others().await?;
         if !table.game.awaiting().contains(YOU) {
             continue;
         }
@@ -51,7 +51,7 @@ pub(super) async fn play(args: &PlayArgs, colour: bool) -> Result<Exit> {
 }
 
 /// The names of all players, the person first, and the opponents.
-fn rivals(args: &PlayArgs, kind: &dyn GameKind) -> Result<(Vec<String>, Vec<Rival>)> {
+async fn rivals(args: &PlayArgs, kind: &dyn GameKind) -> Result<(Vec<String>, Vec<Rival>)> {
     let known = Houses::standard();
     let (mut names, mut rivals) = (vec![NAME.to_owned()], Vec::new());
     let mut sandbox: Option<Arc<Sandbox>> = None;
@@ -73,7 +73,8 @@ fn rivals(args: &PlayArgs, kind: &dyn GameKind) -> Result<(Vec<String>, Vec<Riva
             Arc::new(sandbox)
         });
         sandbox.check(&words).map_err(|error| Misuse(error.to_string()))?;
-        rivals.push(Rival::Program(Program::start(&words, &spec.name, kind.name(), sandbox)?));
+        let program = Program::start(&words, &spec.name, kind.name(), sandbox).await?;
+        rivals.push(Rival::Program(Box::new(program)));
         names.push(spec.name.to_string());
     }
     Ok((names, rivals))
@@ -109,7 +110,7 @@ async fn wish(
 /// The opponents of the person.
 enum Rival {
     House(Box<dyn HousePlayer>),
-    Program(Program),
+    Program(Box<Program>),
 }
 
 /// The game and its players.
@@ -123,8 +124,8 @@ struct Table {
 }
 
 impl Table {
-    fn new(args: &PlayArgs, kind: &dyn GameKind) -> Result<Table> {
-        let (names, rivals) = rivals(args, kind)?;
+    async fn new(args: &PlayArgs, kind: &dyn GameKind) -> Result<Table> {
+        let (names, rivals) = rivals(args, kind).await?;
         let config = match &args.game_config {
             Some(config) => config.clone(),
             None => kind.default_config().to_string(),
@@ -144,11 +145,11 @@ impl Table {
     }
 
     /// Lets the opponents answer all of their questions.
-    fn others(&mut self) -> Result<()> {
+    async fn others(&mut self) -> Result<()> {
         loop {
             let asked = self.game.awaiting().find(|seat| *seat != YOU);
             let Some(seat) = asked else { return Ok(()) };
-            let out = match self.answer_of(seat) {
+            let out = match self.answer_of(seat).await {
                 // house:cheat exists to be caught.
                 Ok(answer) => self.game.apply(seat, &answer).err().map(|_| "cheats".to_owned()),
                 Err(why) => Some(format!("fails ({why:#})")),
@@ -161,7 +162,7 @@ impl Table {
         }
     }
 
-    fn answer_of(&mut self, seat: Seat) -> Result<String> {
+    async fn answer_of(&mut self, seat: Seat) -> Result<String> {
         let (name, key) = (&self.names[seat.index()], format!("{}", self.answers));
         let program = match &mut self.rivals[seat.index() - 1] {
             Rival::House(house) => {
@@ -175,7 +176,8 @@ impl Table {
             return Ok("\"ok\"".to_owned());
         }
         let view = self.game.view(Viewer::Seat(seat));
-        program.ask(&format!("r1m1.1.{}.{key}", seat.index()), seat, question, view, &self.names)
+        let id = format!("r1m1.1.{}.{key}", seat.index());
+        program.ask(&id, seat, question, view, &self.names).await
     }
 
     fn apply(&mut self, seat: Seat, answer: &str) -> Result<()> {

@@ -1,6 +1,5 @@
 //! A program as an opponent in a local game. It speaks the native protocol and runs in a sandbox.
 
-use crate::command::client_runtime;
 use agon_core::PlayerName;
 use agon_games::{Json, Seat};
 use agon_runner::{Incoming, LocalProgram, Sandbox, Stderr};
@@ -11,7 +10,6 @@ use serde_json::json;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::runtime::Runtime;
 
 /// Time limits for the hello and for an answer.
 const HELLO: Duration = Duration::from_secs(10);
@@ -20,7 +18,6 @@ const ANSWER: Duration = Duration::from_secs(60);
 /// A running program.
 pub(super) struct Program {
     program: LocalProgram,
-    runtime: Runtime,
 }
 
 #[derive(Serialize)]
@@ -38,31 +35,28 @@ struct Request<'a> {
 
 impl Program {
     /// Starts a program and waits for its hello.
-    pub(super) fn start(
+    pub(super) async fn start(
         words: &[String],
         name: &PlayerName,
         game: &str,
         sandbox: &Arc<Sandbox>,
     ) -> Result<Program> {
-        let runtime = client_runtime()?;
-        let entered = runtime.enter();
         let program = LocalProgram::start(words, name, None, Stderr::Inherit, sandbox)
             .with_context(|| format!("failed to start {:?}", words[0]))?;
-        drop(entered);
-        let mut program = Program { program, runtime };
+        let mut program = Program { program };
         program.tell(&json!({
             "type": "hello", "protocol": PROTOCOL_VERSION,
             "server": concat!("agon/", env!("CARGO_PKG_VERSION")),
             "player": name, "tournament": "here", "game": game, "commitment": "0".repeat(64),
         }))?;
-        match program.next(HELLO)? {
+        match program.next(HELLO).await? {
             FromPlayer::Hello(_) => Ok(program),
             _ => bail!("{} answered before it said hello", words[0]),
         }
     }
 
     /// Asks a question and waits for the answer.
-    pub(super) fn ask(
+    pub(super) async fn ask(
         &mut self,
         id: &str,
         seat: Seat,
@@ -78,7 +72,7 @@ impl Program {
         self.program.asked();
         self.tell(&Request { kind: "request", id, deadline_ms, seat, question, view, in_match })?;
         loop {
-            match self.next(ANSWER)? {
+            match self.next(ANSWER).await? {
                 FromPlayer::Answer { id: named, answer } if named.as_str() == id => {
                     return Ok(answer);
                 }
@@ -101,8 +95,8 @@ impl Program {
     }
 
     /// Waits for the next message and skips lines that are no message.
-    fn next(&mut self, limit: Duration) -> Result<FromPlayer> {
-        let Program { program, runtime } = self;
+    async fn next(&mut self, limit: Duration) -> Result<FromPlayer> {
+        let program = &mut self.program;
         let message = async {
             loop {
                 match poll_fn(|context| program.poll(context)).await {
@@ -113,8 +107,7 @@ impl Program {
                 }
             }
         };
-        let limited = async { tokio::time::timeout(limit, message).await };
-        let Ok(message) = runtime.block_on(limited) else {
+        let Ok(message) = tokio::time::timeout(limit, message).await else {
             bail!("it sent nothing for {limit:?}");
         };
         message

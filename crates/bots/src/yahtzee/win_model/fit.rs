@@ -149,9 +149,9 @@ fn fit_the_weights_to_games_played_out() {
         let shown = |values: &[f64]| {
             values.iter().map(|value| format!("{value:.1}")).collect::<Vec<_>>().join(", ")
         };
-        println!("{source:?}: loss {loss:.4}");
-        println!("variance: [{}]", shown(&weights.variance));
-        println!("shift: [{}]", shown(&weights.shift));
+        eprintln!("{source:?}: loss {loss:.4}");
+        eprintln!("variance: [{}]", shown(&weights.variance));
+        eprintln!("shift: [{}]", shown(&weights.shift));
         // Calibration on positions that were not used for the fit.
         let mut bins = [(0.0, 0.0, 0u32); 10];
         for Sample { spread, mean, end } in check {
@@ -173,7 +173,7 @@ fn fit_the_weights_to_games_played_out() {
         }
         for (chance, won, count) in bins {
             let count_f = f64::from(count.max(1));
-            println!("  predicted {:.3}, won {:.3} of {count}", chance / count_f, won / count_f);
+            eprintln!("  predicted {:.3}, won {:.3} of {count}", chance / count_f, won / count_f);
         }
     }
 }
