@@ -3,7 +3,10 @@
 //! `docs/protocol/record.md` documents the format. A record holds the seed of its luck, so a reader
 //! can replay the whole game from the record alone.
 
-use agon_core::{Event, GameEnd, GameResult, Line, MatchReplay, PlayerName, Secrets};
+use agon_core::{
+    Event, GameEnd, GameResult, GameStarted, Line, MatchPlan, MatchReplay, Millis, PlayerName,
+    Secrets,
+};
 use agon_games::{GameState, Registry, Seat, Seed};
 use std::fmt;
 
@@ -61,25 +64,7 @@ pub fn records(
         };
         match &step.line.event {
             Event::GameStarted(started) => {
-                let luck = started.duplicate_of.unwrap_or(started.game);
-                let Some(secret) = secrets.of_game(luck) else { break };
-                let seed = secret.game_seed(&plan.tournament, &plan.id, luck, &started.nonces);
-                let mut record = GameRecord { tags: Vec::new(), moves: Vec::new() };
-                record.tag("Tournament", plan.tournament.to_string());
-                record.tag("Match", plan.id.to_string());
-                record.tag("Round", plan.round.to_string());
-                record.tag("Number", started.game.to_string());
-                record.tag("Time", step.line.at.to_string());
-                record.tag("Game", plan.game.clone());
-                record.tag("Config", started.config.as_ref().unwrap_or(&plan.config).get().into());
-                for (player, seat) in started.seats.iter().zip(1..) {
-                    record.tag(&format!("Player{seat}"), player.to_string());
-                }
-                if let Some(first) = started.duplicate_of {
-                    record.tag("DuplicateOf", first.to_string());
-                }
-                let hex = seed.bytes().iter().map(|byte| format!("{byte:02x}"));
-                record.tag("Seed", hex.collect());
+                let Some(record) = begin(&plan, started, step.line.at, secrets) else { break };
                 open = Some(record);
             }
             Event::AnswerAccepted(accepted) => {
@@ -115,6 +100,35 @@ pub fn records(
         }
     }
     Ok(records)
+}
+
+/// The record of a game that starts; `None` without its secret.
+fn begin(
+    plan: &MatchPlan,
+    started: &GameStarted,
+    at: Millis,
+    secrets: &Secrets,
+) -> Option<GameRecord> {
+    let luck = started.duplicate_of.unwrap_or(started.game);
+    let secret = secrets.of_game(luck)?;
+    let seed = secret.game_seed(&plan.tournament, &plan.id, luck, &started.nonces);
+    let mut record = GameRecord { tags: Vec::new(), moves: Vec::new() };
+    record.tag("Tournament", plan.tournament.to_string());
+    record.tag("Match", plan.id.to_string());
+    record.tag("Round", plan.round.to_string());
+    record.tag("Number", started.game.to_string());
+    record.tag("Time", at.to_string());
+    record.tag("Game", plan.game.clone());
+    record.tag("Config", started.config.as_ref().unwrap_or(&plan.config).get().into());
+    for (player, seat) in started.seats.iter().zip(1..) {
+        record.tag(&format!("Player{seat}"), player.to_string());
+    }
+    if let Some(first) = started.duplicate_of {
+        record.tag("DuplicateOf", first.to_string());
+    }
+    let hex = seed.bytes().iter().map(|byte| format!("{byte:02x}"));
+    record.tag("Seed", hex.collect());
+    Some(record)
 }
 
 /// Reads records one after the other.

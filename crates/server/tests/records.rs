@@ -204,21 +204,7 @@ fn games_are_replayed_and_results_are_found() {
     ask(&server, "/tournaments/two/matches/r9m9/games/1/replay", None).expect(404);
     ask(&server, "/tournaments/none/matches/r1m1/games/1/replay", None).expect(404);
 
-    let analysis = get(&server, "/tournaments/one/matches/r1m1/games/1/analysis");
-    let players = analysis["players"].as_array().unwrap();
-    for player in players {
-        let of = |field: &str| player[field].as_f64().unwrap();
-        assert!((of("score") - of("luck") - of("adjusted")).abs() < 1e-9, "{player}");
-        assert!((of("adjusted") + of("cost") - 254.4865).abs() < 1e-3, "{player}");
-    }
-    assert!(analysis["steps"].as_array().unwrap().len() > 100);
-    let whole = get(&server, "/tournaments/one/analysis");
-    assert_eq!(whole["players"][0]["player"], "ann", "greedy decides better than random");
-    assert_eq!(whole["pairs"][0]["games"], 1);
-    ask(&server, "/tournaments/one/matches/r1m1/games/9/analysis", None).expect(404);
-    ask(&server, "/tournaments/one/matches/r9m9/games/1/analysis", None).expect(404);
-    ask(&server, "/tournaments/none/analysis", None).expect(404);
-
+    find_analyses(&server);
     let lately = get(&server, "/accounts/ann/matches");
     let lately = lately["matches"].as_array().unwrap();
     let ids: Vec<&str> = lately.iter().map(|one| one["tournament"].as_str().unwrap()).collect();
@@ -260,6 +246,24 @@ fn games_are_replayed_and_results_are_found() {
     ask(&server, "/ladders/chess/history/ann", None).expect(404);
     drop(ann);
     server.verify();
+}
+
+/// Finds the analysis of the game `one`, which is over.
+fn find_analyses(server: &Server) {
+    let analysis = get(server, "/tournaments/one/matches/r1m1/games/1/analysis");
+    let players = analysis["players"].as_array().unwrap();
+    for player in players {
+        let of = |field: &str| player[field].as_f64().unwrap();
+        assert!((of("score") - of("luck") - of("adjusted")).abs() < 1e-9, "{player}");
+        assert!((of("adjusted") + of("cost") - 254.4865).abs() < 1e-3, "{player}");
+    }
+    assert!(analysis["steps"].as_array().unwrap().len() > 100);
+    let whole = get(server, "/tournaments/one/analysis");
+    assert_eq!(whole["players"][0]["player"], "ann", "greedy decides better than random");
+    assert_eq!(whole["pairs"][0]["games"], 1);
+    ask(server, "/tournaments/one/matches/r1m1/games/9/analysis", None).expect(404);
+    ask(server, "/tournaments/one/matches/r9m9/games/1/analysis", None).expect(404);
+    ask(server, "/tournaments/none/analysis", None).expect(404);
 }
 
 #[test]

@@ -29,7 +29,6 @@ const LONG_FUNCTIONS: &[(&str, &str)] = &[
     ("seeds.rs", "every_message_of_the_queue_document_has_a_transcript"),
     ("serve.rs", "run"),
     ("step.rs", "step"),
-    ("tournaments.rs", "take_up"),
     ("verify.rs", "verify_match"),
     ("verify.rs", "verify_tournament"),
 ];

@@ -413,7 +413,8 @@ mod tests {
             rows in 2..=4u32, columns in 2..=3u32, difficulty in 0..4u32, seats in 2..=3usize,
             number: u64, choices: [u64; 20],
         ) {
-            let config = Config { rows, columns, difficulty, room_check: false, ..Config::default() };
+            let config = Config { rows, columns, difficulty, ..Config::default() };
+            let config = Config { room_check: false, ..config };
             let mut game = Fish::new(&config, seats, &Seed::from_number(number)).unwrap();
             for choice in choices {
                 let Some(seat) = game.awaiting().first() else { break };

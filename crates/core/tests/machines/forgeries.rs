@@ -73,6 +73,11 @@ fn carries_no_meaning(lines: &[String], at: usize, leaf: &Leaf) -> bool {
         // When things happened, and how long answers took.
         _ if path == "at" => true,
         Event::AnswerAccepted(_) if path == "data.took_ms" => true,
+        // A confirmation may be part of the record before it, or a record by itself.
+        Event::AnswerAccepted(_) if path == "more" => lines.get(at + 1).is_some_and(|next| {
+            let next = Line::read(next).expect("a line").event;
+            matches!(next, Event::AnswerAccepted(next) if next.took_ms == 0)
+        }),
         // Another answer with the same consequences is another history.
         Event::AnswerAccepted(_) => path.starts_with("data.answer"),
         // Which preset a plan was made from: the policy itself is in the plan.

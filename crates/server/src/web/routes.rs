@@ -19,6 +19,7 @@ use serde_json::Value;
 pub(super) fn all() -> Vec<Route> {
     let mut all = of_accounts();
     all.extend(of_tournaments());
+    all.extend(of_ended_tournaments());
     all.extend(of_matches());
     all.extend(for_operators());
     all.extend(of_results());
@@ -142,6 +143,19 @@ fn of_tournaments() -> Vec<Route> {
         .gives::<invitations::Answered>(200)
         .fails(&[403, 404, 409]),
         Route::get(
+            "/api/v1/tournaments/{id}/events",
+            events::of_tournament,
+            "What happens in a tournament.",
+        )
+        .events::<ShownTournament>()
+        .fails(&[404, 409]),
+    ]
+}
+
+/// What a tournament leaves when it is over.
+fn of_ended_tournaments() -> Vec<Route> {
+    vec![
+        Route::get(
             "/api/v1/tournaments/{id}/report",
             reports::one,
             "The final report of a tournament that is over.",
@@ -168,13 +182,6 @@ fn of_tournaments() -> Vec<Route> {
             "The log of a tournament that is over, a line an event.",
         )
         .text("application/jsonl")
-        .fails(&[404, 409]),
-        Route::get(
-            "/api/v1/tournaments/{id}/events",
-            events::of_tournament,
-            "What happens in a tournament.",
-        )
-        .events::<ShownTournament>()
         .fails(&[404, 409]),
     ]
 }

@@ -60,12 +60,13 @@ fn champions(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
 /// stage ends with those.
 fn last_stage(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
     let Format::Stages(stages) = &course.format else { return Err("no stages".into()) };
-    let Some((number, part)) = course.latest_stage() else { return Ok(BTreeSet::new()) };
-    if number == stages.stages.len() {
-        return champions(&part);
-    }
-    let left = part.players.iter().filter(|player| !course.is_out(player));
-    let left: BTreeSet<PlayerName> = left.cloned().collect();
+    let (number, players) = match course.latest_stage() {
+        Some((number, part)) if number == stages.stages.len() => return champions(&part),
+        Some((number, part)) => (number, part.players),
+        None => (0, course.players.clone()),
+    };
+    let is_left = |player: &&PlayerName| !course.is_out(player) && !course.failed.contains(*player);
+    let left: BTreeSet<PlayerName> = players.iter().filter(is_left).cloned().collect();
     match left.len() {
         0 | 1 => Ok(left),
         count => Err(format!("stage {} never began, with {count} players left", number + 1)),
