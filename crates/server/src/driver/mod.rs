@@ -602,6 +602,10 @@ impl Driver {
             if self.engine.is_drained() {
                 break;
             }
+            // A commit on this thread may lead to more records, of which no message will come.
+            if !self.appends.is_empty() {
+                continue;
+            }
             let left = give_up.saturating_duration_since(Instant::now());
             match self.inbox.recv_timeout(left) {
                 Ok(message) => self.take(message),
