@@ -49,7 +49,7 @@ impl Glicko2 {
     /// use agon_core::rating::{Rating, glicko2::Glicko2};
     /// let opponent = Rating::START;
     /// let after = Glicko2::default().rate(&Rating::START, &[(opponent, 1.0)]);
-    /// assert_eq!(after.to_string(), "1662 ± 290");
+    /// assert_eq!(after.to_string(), "1662 ± 569");
     /// ```
     pub fn rate(&self, before: &Rating, games: &[(Rating, f64)]) -> Rating {
         if games.is_empty() {
