@@ -1,8 +1,7 @@
 // Double elimination: the winners' bracket, the losers' bracket and the finals, round by round.
 
 import { h } from "../lib/dom.js";
-import { player } from "../lib/show.js";
-import { match } from "../tournament/match.js";
+import { bye, match } from "../tournament/match.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
 
@@ -54,19 +53,8 @@ function part(tournament, label, has) {
           .filter((pairing) => pairing.round === round)
           .map((pairing) => h("li", { "data-key": pairing.match }, match(tournament, pairing))),
         byes
-          .filter((bye) => bye.round === round)
-          .map((bye) =>
-            h(
-              "li",
-              {},
-              h(
-                "div",
-                { class: "match empty", title: bye.reason },
-                bye.player ? player(bye.player) : null,
-                h("span", { class: "tag" }, "bye"),
-              ),
-            ),
-          ),
+          .filter((one) => one.round === round)
+          .map((one) => h("li", {}, bye(one))),
       ),
     ),
   );

@@ -1,8 +1,7 @@
 // Knock-out: rounds of games for several players. Formats without their own drawing use this one.
 
 import { h } from "../lib/dom.js";
-import { player } from "../lib/show.js";
-import { match } from "../tournament/match.js";
+import { bye, match } from "../tournament/match.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
 
@@ -38,18 +37,7 @@ export function drawRounds(tournament) {
         "ol",
         {},
         own.map((pairing) => h("li", { "data-key": pairing.match }, match(tournament, pairing))),
-        byes.map((bye) =>
-          h(
-            "li",
-            {},
-            h(
-              "div",
-              { class: "match empty", title: bye.reason },
-              bye.player ? player(bye.player) : null,
-              h("span", { class: "tag" }, "bye"),
-            ),
-          ),
-        ),
+        byes.map((one) => h("li", {}, bye(one))),
       ),
     );
   });

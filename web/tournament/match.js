@@ -60,3 +60,16 @@ export function match(tournament, pairing) {
     ),
   );
 }
+
+/**
+ * A player without an opponent in a round, with the reason.
+ * @param {{ player?: string | null, reason: string }} one
+ */
+export function bye(one) {
+  return h(
+    "div",
+    { class: "match empty", title: one.reason },
+    one.player ? player(one.player) : null,
+    h("span", { class: "tag" }, "bye"),
+  );
+}

@@ -100,11 +100,6 @@ impl AdjustedStandings {
         standings.players.sort_by(by_points);
         standings
     }
-
-    /// The luck-adjusted points per game of a player, for tie-breaks.
-    pub fn points_of(&self, player: &PlayerName) -> Option<f64> {
-        self.players.iter().find(|own| own.player == *player).map(|own| own.adjusted.mean)
-    }
 }
 
 /// Games with the same luck: tournament, match, and the first of them.
@@ -118,7 +113,7 @@ struct GroupSum {
     adjusted: f64,
 }
 
-/// What is added up over games.
+/// Sums over games.
 #[derive(Default)]
 struct Samples<'a> {
     groups: BTreeMap<LuckGroup<'a>, GroupSum>,

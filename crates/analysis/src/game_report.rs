@@ -25,7 +25,7 @@ pub struct GameAnalysis {
     pub duplicate_of: Option<u32>,
     /// The name of the game's rules.
     pub kind: String,
-    /// What the values mean and how exact they are.
+    /// The meaning of the values, and how exact they are.
     pub model: String,
     /// Whether the game was played to its end and counts. The luck of other games is incomplete.
     pub complete: bool,
@@ -35,7 +35,7 @@ pub struct GameAnalysis {
     pub steps: Vec<Step>,
 }
 
-/// What one player's game was made of.
+/// The luck and the costs of one player's game.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PlayerAnalysis {
     /// The player.

@@ -70,7 +70,7 @@ pub struct Step {
     pub seat: Seat,
     /// The place in the game in words: `turn 5, second roll`.
     pub place: String,
-    /// What happened, in words: `keeps 6 6 6`.
+    /// The event in words: `keeps 6 6 6`.
     pub what: String,
     /// Luck or a decision.
     #[serde(flatten)]
@@ -79,7 +79,7 @@ pub struct Step {
     pub error: f64,
 }
 
-/// What a step changed, in the units of the game's score.
+/// The change that a step made, in the units of the game's score.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Change {
@@ -114,7 +114,7 @@ pub enum Refused {
 
 /// The analysis of one game. Models have no state: equal games get equal steps.
 pub trait GameModel<G: Game>: Send + Sync {
-    /// What the values mean and how exact they are, in one sentence for people.
+    /// The meaning of the values, and how exact they are, in one sentence for people.
     fn about(&self) -> &'static str;
 
     /// Whether the luck of a game is complete: every random draw has a step of its own, and the

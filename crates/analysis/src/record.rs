@@ -36,7 +36,7 @@ pub struct RecordedMove {
 pub struct BadRecord {
     /// The line, from 1; 0 if the record as a whole is wrong.
     pub line: usize,
-    /// What is wrong.
+    /// The mistake.
     pub what: String,
 }
 

@@ -59,7 +59,7 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// What a candidate achieves.
+/// The simulated results of a candidate.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Simulated {
     /// The name of the format.

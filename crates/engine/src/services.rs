@@ -1,5 +1,5 @@
-//! What all components use and none of them owns: the time, the settings, timers, journals and
-//! effects.
+//! Services that all components use and none of them owns: the time, the settings, timers, journals
+//! and effects.
 
 use super::follow_up::FollowUp;
 use super::journal::{Journals, StreamKey};
@@ -21,7 +21,7 @@ use std::ops::{Deref, DerefMut};
 /// How long a person may be without a connection before they are charged as absent.
 const AWAY_MS: Millis = 15_000;
 
-/// What all components use.
+/// The parts of the engine that all components use.
 pub(crate) struct Services {
     pub(crate) reader: Box<dyn StreamReader>,
     pub(crate) games: Registry,

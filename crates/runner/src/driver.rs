@@ -65,7 +65,7 @@ pub(crate) struct Driver {
     log: Arc<FileLog>,
     streams: Vec<StreamKey>,
     appends: Vec<Append>,
-    /// What the log answers. It holds no more than the queue of the log, which is bounded.
+    /// The log's answers. There are no more than the log's queue holds, which is bounded.
     answers: UnboundedSender<Answered>,
     answered: UnboundedReceiver<Answered>,
     houses: HouseSeats,

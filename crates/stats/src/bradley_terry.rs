@@ -296,7 +296,7 @@ mod tests {
         assert_eq!((ranking[0], ranking[3]), (0, 3));
         let (one, other) = fitted.most_telling(&ranking, 2)[0];
         assert_eq!((one.min(other), one.max(other)), (1, 2));
-        // Who is second is a coin toss; who wins is not.
+        // The second place is a coin toss; the first is not.
         assert!((fitted.risk(&ranking, 2) - 0.5).abs() < 0.01, "{}", fitted.risk(&ranking, 2));
         assert!(fitted.risk(&ranking, 1) < 1e-6);
         assert_eq!(fitted.ranking(|player| player != 0).len(), 3);

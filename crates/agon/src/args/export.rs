@@ -18,7 +18,7 @@ pub(crate) struct ExportArgs {
     /// The folder of a run or a server, its database, or the log of one match.
     #[arg(value_name = "LOG")]
     pub(crate) path: PathBuf,
-    /// What to export.
+    /// The table to export, or the records of games.
     #[arg(long, value_enum, default_value_t = ExportTable::Records)]
     pub(crate) what: ExportTable,
     /// Only this tournament.

@@ -198,7 +198,7 @@ impl StreamText<'_> {
 
 /// How many streams are done, shown on a terminal if the work takes long.
 pub(crate) struct Progress {
-    /// What is done, as in `verifying`.
+    /// The verb of the progress line, as in `verifying`.
     verb: &'static str,
     started: Instant,
     done: AtomicUsize,

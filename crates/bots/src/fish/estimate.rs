@@ -11,13 +11,13 @@ use super::position::Position;
 /// How many units one fish has.
 pub(super) const FISH: i32 = 64;
 
-/// What a tile counts in the estimate, in parts of its fish: to the only player who reaches it
+/// The value of a tile in the estimate, in parts of its fish: to the only player who reaches it
 /// first, and to each of several who reach it equally early.
 const FIRST: i32 = 44;
 const SHARED: i32 = 22;
 
-/// What the fish under a penguin count in the estimate, by the number of free neighbours: the more
-/// there are, the less likely is it that the penguin is shut in before it leaves.
+/// The value of the fish under a penguin in the estimate, by the number of free neighbours. The
+/// more there are, the less likely the penguin is shut in before it leaves.
 const UNDER: [i32; 7] = [0, 46, 56, 60, 62, 63, 63];
 
 /// The steps that one exact solution of a player's own region may take.

@@ -1,4 +1,4 @@
-//! What an opponent's public actions say about how it chooses, for the models of rollouts.
+//! Models of opponents for rollouts, inferred from their public actions.
 
 use super::graph::Graph;
 use super::rollout::Kind;

@@ -15,7 +15,7 @@ const COLORS: usize = 4;
 const RAILS_LAST: u8 = 2;
 const DRAW: u16 = 2;
 
-/// What a segment of a longer longest path counts when a planner extends its network.
+/// The value of one more segment of the longest path when a planner extends its network.
 const PATH_GAIN: u32 = 6;
 
 /// How a modelled player chooses.
@@ -230,7 +230,7 @@ impl Rollout {
         found.map_or(Choice::Draw, Choice::Acquire)
     }
 
-    /// What a planner acquires now: a part of its plan, or whatever lengthens its path.
+    /// The connection that a planner acquires now: part of its plan, or one that lengthens its path.
     fn planned(&mut self, graph: &Graph, work: &mut Workspace) -> Option<u16> {
         if self.seats[self.turn].stale {
             self.plan(graph, work);
@@ -329,7 +329,7 @@ impl Rollout {
         best.unwrap_or((0, 0))
     }
 
-    /// What a connection costs a player, in parts of a turn; `None` if others hold it.
+    /// The cost of a connection for a player, in parts of a turn; `None` if others hold it.
     fn price(&self, graph: &Graph, player: usize, at: usize, planned: &[u16]) -> Option<u32> {
         let owner = self.owner[at];
         if usize::from(owner) == player || planned.contains(&(at as u16)) {

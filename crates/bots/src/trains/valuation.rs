@@ -29,7 +29,7 @@ const CITIES_MANY: usize = 60;
 /// How many offers are tried for one guess.
 const OFFERS: usize = 3;
 
-/// What a point of lead counts beside a win: enough to prefer safe wins and narrow losses.
+/// The weight of a point of lead beside a win: enough to prefer safe wins and narrow losses.
 const POINT: f64 = 0.004;
 
 /// A lead beyond this counts no more.
@@ -47,7 +47,7 @@ pub(super) struct Limits {
 pub(super) struct Candidate {
     pub(super) answer: Answer,
     goals: [Option<Goal>; KEEP_LEN],
-    /// What to do on this turn; `None` while destinations are picked.
+    /// The choices of this turn; `None` while destinations are picked.
     choice: Option<Choice>,
     sum: f64,
     count: u32,

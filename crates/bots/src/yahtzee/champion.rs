@@ -70,7 +70,7 @@ impl Bot<Yahtzee> for Champion {
     }
 }
 
-/// What the player knows when it is asked.
+/// The state that the player sees when it is asked.
 struct Position {
     table: &'static Table,
     source: DiceSource,

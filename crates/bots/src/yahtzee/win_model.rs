@@ -67,7 +67,7 @@ fn bonus_chance(card: &Card) -> f64 {
     0.5 + 0.5 * ahead / (1.0 + ahead * ahead).sqrt()
 }
 
-/// What makes the final difference of points uncertain, as features.
+/// The features that make the final difference of points uncertain.
 pub(super) struct Spread {
     pub(super) variance: [f64; VARIANCE],
     pub(super) shift: [f64; SHIFT],

@@ -66,10 +66,6 @@ impl TournamentFormat for Arena {
         2
     }
 
-    fn allows_late_entry(&self) -> bool {
-        true
-    }
-
     fn play_ms(&self) -> Option<Millis> {
         self.play_ms
     }

@@ -83,11 +83,6 @@ pub trait TournamentFormat {
         Vec::new()
     }
 
-    /// Whether players can enter after the first round was paired.
-    fn allows_late_entry(&self) -> bool {
-        false
-    }
-
     /// How long after the start rounds are paired; `None` if time does not end the tournament.
     fn play_ms(&self) -> Option<Millis> {
         None
@@ -251,7 +246,7 @@ pub(super) mod elimination {
 
 macro_rules! formats {
     ($($(#[cfg($cfg:meta)])? $name:literal => $format:ident),* $(,)?) => {
-        /// Who meets whom, and when it is over: a format by name, with its options.
+        /// A format by name, with its options. It decides who meets whom, and when it is over.
         #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind")]
         #[expect(missing_docs, reason = "each format has its own documentation")]

@@ -26,7 +26,7 @@ pub struct Groups {
     /// How often everybody meets everybody in a group.
     #[serde(default = "round_robin::once", skip_serializing_if = "round_robin::is_once")]
     pub cycles: u32,
-    /// What decides between players of a group with equal scores, in order.
+    /// The tie-breaks between players of a group with equal scores, in order.
     #[serde(default = "usual_tie_breaks")]
     pub tie_breaks: Vec<TieBreak>,
 }

@@ -20,8 +20,8 @@ pub struct RoundRobin {
     /// How often everybody meets everybody.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub cycles: u32,
-    /// What decides between players with equal scores, in order. If there are none, games won and
-    /// then points in games decide.
+    /// The tie-breaks between players with equal scores, in order. If there are none, games won
+    /// and then points in games decide.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tie_breaks: Vec<TieBreak>,
 }

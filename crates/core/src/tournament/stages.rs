@@ -25,7 +25,7 @@ pub struct Stages {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stage {
-    /// Who meets whom in this stage.
+    /// The format of this stage.
     pub format: Format,
     /// How many players of the stage before enter this one: by default two of each group, and eight
     /// after other formats. The first stage has everybody.

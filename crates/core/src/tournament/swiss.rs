@@ -37,7 +37,7 @@ pub struct Swiss {
     /// The most players of a match.
     #[serde(default = "two")]
     pub max: u32,
-    /// What decides between players with equal scores, in order.
+    /// The tie-breaks between players with equal scores, in order.
     #[serde(default = "usual_tie_breaks")]
     pub tie_breaks: Vec<TieBreak>,
 }
@@ -102,10 +102,6 @@ impl TournamentFormat for Swiss {
 
     fn game_sizes(&self, players: usize) -> RangeInclusive<usize> {
         self.min as usize..=players.min(self.max as usize)
-    }
-
-    fn allows_late_entry(&self) -> bool {
-        true
     }
 
     fn next_round(&self, order: &[PlayerName], field: &Field<'_>) -> NextRound {
@@ -415,8 +411,8 @@ impl<'a> PairCosts<'a> {
     }
 }
 
-/// What two players must have in common to be equally good opponents for everybody they have not
-/// met: points, balance of seats, and byes.
+/// Points, balance of seats, and byes. Two players with the same values are equally good opponents
+/// for everybody they have not met.
 type Kind = (i64, i64, u32);
 
 fn kind(seeker: &Seeker<'_>) -> Kind {

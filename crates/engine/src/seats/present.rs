@@ -140,7 +140,7 @@ impl PlayerSeat {
         self.listens
     }
 
-    /// What the player adds to the luck of their games.
+    /// The number that the player adds to the luck of their games.
     pub(crate) fn nonce(&self) -> Option<Nonce> {
         self.nonce.clone()
     }

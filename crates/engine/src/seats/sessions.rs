@@ -28,7 +28,7 @@ struct Session {
     junk: u32,
 }
 
-/// Who speaks on a connection.
+/// The account or program behind a connection.
 pub(super) enum Speaker {
     /// The connection did not say hello.
     Unknown,
@@ -101,7 +101,7 @@ impl Sessions {
         self.0.get(&conn)?.account.as_ref()
     }
 
-    /// Who speaks on a connection; `None` if it is closed.
+    /// The account or program behind a connection; `None` if it is closed.
     pub(super) fn speaker(&self, conn: ConnId) -> Option<Speaker> {
         let session = self.0.get(&conn)?;
         Some(match &session.account {

@@ -1,5 +1,5 @@
-//! What games are asked about: the numbers of players, boards, maps and dice that differ in what a
-//! program has to cope with. A game that is not known here is asked about as it is by default.
+//! The games of the exam: numbers of players, boards, maps and dice that make different demands on
+//! a program. The exam plays a game that is not listed here with its default configuration.
 
 use serde_json::{Map, Value, json};
 

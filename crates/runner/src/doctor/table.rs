@@ -210,7 +210,7 @@ impl Table {
         let _ = self.played.step(0, Command::Answer { player, request, answer, took_ms: Some(0) });
     }
 
-    /// What only tells, as a notice; none if it is a question.
+    /// The request as a notice; `None` if it is a question.
     fn notice(&self, pending: &Pending) -> Option<Vec<u8>> {
         let notice = self.played.notice(pending)?;
         Some(native::encode(&ToPlayer::notice(notice.about, Some(notice.data))))

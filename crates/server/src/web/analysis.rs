@@ -24,7 +24,7 @@ pub(super) struct TournamentAnalysis {
     tournament: TournamentId,
     /// The name of the game's rules.
     game: String,
-    /// What the values mean and how exact they are.
+    /// The meaning of the values, and how exact they are.
     model: String,
     #[serde(flatten)]
     standings: AdjustedStandings,
@@ -32,18 +32,9 @@ pub(super) struct TournamentAnalysis {
     refused: u32,
 }
 
-pub(super) async fn of_game(
-    State(web): State<Web>,
-    Path((tournament, id, game)): games::Numbered,
-) -> Answer {
-    let key = matches::key_of(Path((tournament, id)))?;
-    let number = games::number(&key, &game)?;
+pub(super) async fn of_game(State(web): State<Web>, asked: games::Numbered) -> Answer {
+    let (key, number, version) = games::finished(&web, asked, "analysed").await?;
     let MatchName { tournament, id } = &*key;
-    if let matches::Found::Running(_) = matches::look(&web, &key).await? {
-        let detail = format!("the games of {id} are analysed when it is over");
-        return Err(Problem::conflict(detail));
-    }
-    let version = matches::version(&web, tournament).await?;
     let answer = answers::Key { path: format!("{tournament}/{id}/{number}/analysis"), version };
     let asked = key.clone();
     let build = move |archive: &Archive| {

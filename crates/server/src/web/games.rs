@@ -76,6 +76,24 @@ pub(super) fn number(key: &MatchKey, text: &str) -> Result<u32, Problem> {
     })
 }
 
+/// The match and the number of a game, and the version of its tournament's records. The match must
+/// be over; otherwise the error says that its games are `done` then.
+pub(super) async fn finished(
+    web: &Web,
+    Path((tournament, id, game)): Numbered,
+    done: &str,
+) -> Result<(MatchKey, u32, u64), Problem> {
+    let key = matches::key_of(Path((tournament, id)))?;
+    let number = number(&key, &game)?;
+    if let Found::Running(_) = matches::look(web, &key).await? {
+        let id = &key.id;
+        let detail = format!("the games of {id} are {done} when it is over; watch it until then");
+        return Err(Problem::conflict(detail));
+    }
+    let version = matches::version(web, &key.tournament).await?;
+    Ok((key, number, version))
+}
+
 /// A game.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "standing", rename_all = "kebab-case", deny_unknown_fields)]

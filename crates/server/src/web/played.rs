@@ -1,7 +1,7 @@
 //! Past play: a player's latest matches, and whole games, position by position.
 
 use super::problem::Problem;
-use super::{Answer, Web, answers, archive, games, matches, standings};
+use super::{Answer, Web, answers, archive, games, standings};
 use crate::recent::At;
 use agon_core::{
     Event, GameResult, Line, Match, MatchId, MatchName, MatchReplay, MatchReport, Millis,
@@ -112,19 +112,10 @@ struct Step {
     view: Raw,
 }
 
-pub(super) async fn replay(
-    State(web): State<Web>,
-    Path((tournament, id, game)): games::Numbered,
-) -> Answer {
-    let key = matches::key_of(Path((tournament, id)))?;
-    let number = games::number(&key, &game)?;
+pub(super) async fn replay(State(web): State<Web>, asked: games::Numbered) -> Answer {
+    let (key, number, version) = games::finished(&web, asked, "shown").await?;
     let MatchName { tournament, id } = &*key;
-    if let matches::Found::Running(_) = matches::look(&web, &key).await? {
-        let detail = format!("the games of {id} are shown when it is over; watch it until then");
-        return Err(Problem::conflict(detail));
-    }
     let asked = key.clone();
-    let version = matches::version(&web, tournament).await?;
     let answer = answers::Key { path: format!("{tournament}/{id}/{number}/replay"), version };
     let missing = || Problem::not_found(format!("{tournament} had no game {number} of match {id}"));
     archive::shared(&web, answer, "application/json", missing, move |archive| {

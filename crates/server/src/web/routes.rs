@@ -152,7 +152,7 @@ fn of_tournaments() -> Vec<Route> {
     ]
 }
 
-/// What a tournament leaves when it is over.
+/// Results and logs of tournaments that are over.
 fn of_ended_tournaments() -> Vec<Route> {
     vec![
         Route::get(

@@ -5,7 +5,7 @@ use super::course::{Course, Played};
 use agon_core::{GameEnd, How, MatchResult, PlayerName, TieBreak};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one player did.
+/// The results of one player.
 #[derive(Clone, Default)]
 pub(super) struct Sheet {
     /// Two for each beaten opponent, and one for each with the same place.

@@ -84,7 +84,7 @@ const CLOSING_WAIT: Duration = Duration::from_secs(10);
 
 type Answers = Vec<Result<u64, AppendError>>;
 
-/// What the writer and the log's other threads share.
+/// The state that the writer and the log's other threads share.
 pub(super) struct Ownership {
     pub(super) node: Node,
     pub(super) cell_of: CellOf,

@@ -142,15 +142,20 @@ fn claim_waits_for_a_commit_and_sees_it() {
     assert!(is_fenced(&a.append(decision("t/m", 1, 1, ""))));
 }
 
+/// Opens the log of node `a` through a proxy. Its lease sends no heartbeat meanwhile, so the proxy
+/// cuts an append and not a heartbeat.
+fn open_through_proxy(server: &Postgres, url: &str) -> (PostgresLog, Proxy) {
+    let proxy = Proxy::start(server.port());
+    let through = url.replace(&server.port().to_string(), &proxy.port().to_string());
+    let calm = Node { lease: Duration::from_secs(3600), ..node("a") };
+    (PostgresLog::open(&through, calm, cell_of).unwrap(), proxy)
+}
+
 #[test]
 fn append_whose_answer_is_lost_is_written_once() {
     let server = Postgres::start();
     let url = server.database();
-    let proxy = Proxy::start(server.port());
-    let through = url.replace(&server.port().to_string(), &proxy.port().to_string());
-    // A lease that sends no heartbeat meanwhile: the proxy cuts the append, not the heartbeat.
-    let calm = Node { lease: Duration::from_secs(3600), ..node("a") };
-    let a = PostgresLog::open(&through, calm, cell_of).unwrap();
+    let (a, proxy) = open_through_proxy(&server, &url);
     assert_eq!(a.claim("t").unwrap(), Claim::Owned(1));
     let mut version = 0;
     for round in 0..6 {
@@ -164,7 +169,7 @@ fn append_whose_answer_is_lost_is_written_once() {
         assert_eq!(results.recv().unwrap(), [Ok(version + 2), Ok(1)], "{cut:?}");
         assert!(proxy.has_cut());
         version += 2;
-        // What was refused stays refused, even though equal lines are there.
+        // A repeated append is refused, even though equal lines are there.
         let again = a.append(decision("t/m", version - 2, 2, "x"));
         assert!(matches!(again, Err(AppendError::Conflict { .. })), "{again:?}");
         assert_eq!(a.load("t/m", 0).unwrap().len() as u64, version);
@@ -175,10 +180,7 @@ fn append_whose_answer_is_lost_is_written_once() {
 fn append_whose_answer_is_lost_is_fenced_by_a_claim() {
     let server = Postgres::start();
     let url = server.database();
-    let proxy = Proxy::start(server.port());
-    let through = url.replace(&server.port().to_string(), &proxy.port().to_string());
-    let calm = Node { lease: Duration::from_secs(3600), ..node("a") };
-    let a = PostgresLog::open(&through, calm, cell_of).unwrap();
+    let (a, proxy) = open_through_proxy(&server, &url);
     let b = open(&url, "b");
     assert_eq!(a.claim("t").unwrap(), Claim::Owned(1));
     assert_eq!(a.append(decision("t/m", 0, 1, "a")), Ok(1));

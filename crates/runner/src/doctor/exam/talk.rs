@@ -46,8 +46,8 @@ impl Asker {
     }
 }
 
-/// What is said besides requests, by examination. The last is of later versions: of every kind
-/// that is known.
+/// The messages besides requests, by examination. The last one has every known kind, as a later
+/// version might send it.
 pub(crate) fn sayings(notices: &[Vec<u8>], socket: bool) -> Vec<Saying> {
     let mut told = notices.to_vec();
     told.push(line(&json!({"type": "notice", "about": "told", "data": {"ask": "exam"}})));
