@@ -5,6 +5,7 @@
 
 import { session, sessions } from "./lib/api.js";
 import { h, render } from "./lib/dom.js";
+import { emblem } from "./lib/emblem.js";
 import { status, streams } from "./lib/stream.js";
 
 /** @typedef {import("./lib/types.js").App} App */
@@ -136,8 +137,9 @@ function who() {
     now
       ? h(
           "a",
-          { href: "#/account", title: "Your account" },
-          now.account,
+          { href: "#/account", title: "Your account", class: "player" },
+          emblem(now.account),
+          h("bdi", {}, now.account),
           now.role === "operator" ? h("span", { class: "tag" }, "operator") : null,
         )
       : h("a", { href: "#/account", class: "button" }, "Log in"),

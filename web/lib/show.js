@@ -2,6 +2,7 @@
 
 import { path } from "./api.js";
 import { h } from "./dom.js";
+import { emblem } from "./emblem.js";
 
 /** @typedef {import("./types.js").Kind} Kind */
 
@@ -15,12 +16,17 @@ const KINDS = {
 };
 
 /**
- * A player's name, which links to their page.
+ * A player: emblem and name, which link to their page.
  * @param {string} name @param {Kind} [kind]
  */
 export function player(name, kind) {
   // Isolated, so that a name in another writing direction does not affect the text around it.
-  const link = h("a", { href: path`#/player/${name}`, class: "player" }, h("bdi", {}, name));
+  const link = h(
+    "a",
+    { href: path`#/player/${name}`, class: "player", title: name },
+    emblem(name),
+    h("bdi", {}, name),
+  );
   if (!kind) return link;
   const [sign, word] = KINDS[kind];
   const mark = h("span", { class: "kind", title: word, "aria-hidden": "true" }, sign);
@@ -35,8 +41,12 @@ export function players(names, word = ", ") {
   return names.flatMap((name, index) => (index ? [word, player(name)] : [player(name)]));
 }
 
-/** @param {string} id */
-export const tournament = (id) => h("a", { href: path`#/tournament/${id}` }, id);
+/**
+ * A tournament's name, which links to it.
+ * @param {string} id @param {string} [look] `cover` if the whole entry follows the link
+ */
+export const tournament = (id, look) =>
+  h("a", { href: path`#/tournament/${id}`, class: look }, id);
 
 /**
  * The label and the style of a standing.
@@ -122,7 +132,7 @@ export const whereAndWhen = (one) =>
     " · ",
     tournament(one.tournament),
     " · ",
-    h("a", { href: watched(one.tournament, one.id) }, one.id),
+    h("a", { href: watched(one.tournament, one.id), class: "cover" }, one.id),
     " · ",
     ago(one.at),
   );

@@ -2,6 +2,7 @@
 // the logged-in user takes part.
 
 import { get, path, session } from "../lib/api.js";
+import { liveMatch } from "./hero.js";
 
 /** @typedef {import("../lib/types.js").Lobby} Lobby */
 /** @typedef {import("../lib/types.js").Games} Games */
@@ -24,6 +25,7 @@ import { get, path, session } from "../lib/api.js";
  * @property {Ranked[]} ladder
  * @property {string} game whose leaderboard is shown
  * @property {Mine} mine
+ * @property {import("./hero.js").LiveMatch | null} live
  */
 
 /**
@@ -45,6 +47,7 @@ export const nothing = () => ({
   ladder: [],
   game: "",
   mine: nowhere(),
+  live: null,
 });
 
 /**
@@ -65,14 +68,17 @@ export async function refresh(known) {
   if (known.games.games.length === 0) known.games = await get("/api/v1/games");
   const games = known.games.games.map(({ game }) => game);
   if (!known.game) known.game = games.includes("yahtzee") ? "yahtzee" : (games[0] ?? "");
-  const [latest, ranked, mine] = await Promise.all([
+  const [latest, ranked, mine, live] = await Promise.all([
     get("/api/v1/matches"),
     known.game ? get(path`/api/v1/ladders/${known.game}`) : { players: [] },
     whereAmI(known),
+    // A match that ends meanwhile is not there any more.
+    liveMatch(known.lobby).catch(() => null),
   ]);
   known.matches = latest.matches;
   known.ladder = ranked.players;
   known.mine = mine;
+  known.live = live;
 }
 
 /**

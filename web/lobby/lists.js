@@ -14,12 +14,13 @@ import { tournament, whereAndWhen } from "../lib/show.js";
 const SHOWN_MAX = 12;
 
 /**
- * Tournaments of these standings.
+ * Tournaments of these standings. Without any there is no section.
  * @param {Known} known @param {Act} act
- * @param {{ title: string, standings: string[], none: string }} what
+ * @param {{ title: string, standings: string[] }} what
  */
-export function tournaments(known, act, { title, standings, none }) {
+export function tournaments(known, act, { title, standings }) {
   const all = known.lobby?.tournaments.filter((one) => standings.includes(one.standing)) ?? [];
+  if (all.length === 0) return null;
   const entries = (/** @type {Listed[]} */ some) =>
     h(
       "ul",
@@ -29,9 +30,9 @@ export function tournaments(known, act, { title, standings, none }) {
   const more = all.slice(SHOWN_MAX);
   return h(
     "section",
-    { class: "card", "aria-label": title },
+    { class: "card", "aria-label": title, "data-key": title },
     h("h2", {}, title),
-    all.length ? entries(all.slice(0, SHOWN_MAX)) : h("p", { class: "soft" }, none),
+    entries(all.slice(0, SHOWN_MAX)),
     more.length ? h("details", {}, h("summary", {}, `${more.length} more`), entries(more)) : null,
   );
 }
@@ -45,7 +46,7 @@ function entry({ mine }, act, one) {
     h(
       "div",
       {},
-      h("strong", {}, tournament(one.id)),
+      h("strong", {}, tournament(one.id, "cover")),
       standing(one.interrupted ? "interrupted" : one.standing),
       signed ? h("span", { class: "tag good" }, "✓ you signed up") : null,
       h("div", { class: "soft small" }, about(one)),
@@ -79,13 +80,12 @@ function joining(act, id, signed) {
 
 /** @param {Known} known */
 export function results({ matches }) {
+  if (matches.length === 0) return null;
   return h(
     "section",
-    { class: "card", "aria-label": "Recent results" },
+    { class: "card", "aria-label": "Recent results", "data-key": "results" },
     h("h2", {}, "Recent results"),
-    matches.length
-      ? h("ul", { class: "entries" }, matches.slice(0, SHOWN_MAX).map(result))
-      : h("p", { class: "soft" }, "Nothing has been played yet."),
+    h("ul", { class: "entries" }, matches.slice(0, SHOWN_MAX).map(result)),
   );
 }
 

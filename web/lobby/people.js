@@ -101,6 +101,7 @@ function waiting({ lobby, games, mine }, queue, act) {
 /** @param {Known} known */
 export function here({ lobby }) {
   const all = lobby?.players ?? [];
+  if (all.length === 0) return null;
   const beyond = (lobby?.here ?? 0) - HERE_MAX;
   const one = (/** @type {Here} */ { player: name, kind, wire }) =>
     h(
@@ -111,11 +112,9 @@ export function here({ lobby }) {
     );
   return h(
     "section",
-    { class: "card", "aria-label": "Players online" },
+    { class: "card", "aria-label": "Players online", "data-key": "here" },
     h("h2", {}, "Players online"),
-    all.length
-      ? h("ul", { class: "chips" }, all.slice(0, HERE_MAX).map(one))
-      : h("p", { class: "soft" }, "Nobody is online except the house players, who always are."),
+    h("ul", { class: "chips" }, all.slice(0, HERE_MAX).map(one)),
     beyond > 0 ? h("p", { class: "soft small" }, `and ${beyond} more`) : null,
   );
 }

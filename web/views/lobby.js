@@ -6,6 +6,7 @@ import { acting } from "../lib/acting.js";
 import { h, render } from "../lib/dom.js";
 import { watch } from "../lib/stream.js";
 import { announce } from "../lobby/announce.js";
+import { hero } from "../lobby/hero.js";
 import { nothing, refresh } from "../lobby/known.js";
 import { results, tournaments } from "../lobby/lists.js";
 import { here, invitations, leaders, queues } from "../lobby/people.js";
@@ -14,13 +15,9 @@ import { here, invitations, leaders, queues } from "../lobby/people.js";
 const RUNNING_MS = 5_000;
 const QUIET_MS = 60_000;
 
-const RUNNING = { title: "Running", standings: ["running"], none: "No tournament is running." };
-const COMING = {
-  title: "Coming",
-  standings: ["open", "inviting"],
-  none: "No tournament is open for sign-up. Join a queue, or ask an operator.",
-};
-const PAST = { title: "Past tournaments", standings: ["over", "called-off"], none: "No tournament is over yet." };
+const RUNNING = { title: "Running", standings: ["running"] };
+const COMING = { title: "Coming", standings: ["open", "inviting"] };
+const PAST = { title: "Past tournaments", standings: ["over", "called-off"] };
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, _params, app) {
@@ -80,6 +77,7 @@ export function mount(root, _params, app) {
             )
           : null,
       ),
+      hero(known.live),
       h(
         "div",
         { class: "columns" },

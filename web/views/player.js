@@ -4,6 +4,7 @@
 import { del, get, passes, path, post, session, sessions } from "../lib/api.js";
 import { ask, why } from "../lib/ask.js";
 import { h, render } from "../lib/dom.js";
+import { emblem } from "../lib/emblem.js";
 import { ago, capital, complaint } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
 import { chart } from "../player/chart.js";
@@ -185,7 +186,7 @@ function head({ account, kind, role, blacklisted, registered_at }) {
   return h(
     "div",
     { class: "head" },
-    h("h1", {}, h("bdi", {}, account)),
+    h("h1", {}, emblem(account), " ", h("bdi", {}, account)),
     h("span", { class: "tag" }, kind === "house" ? "house player" : kind),
     role === "operator" ? h("span", { class: "tag accent" }, "operator") : null,
     blacklisted === null ? null : h("span", { class: "tag bad" }, `blacklisted: ${blacklisted}`),
