@@ -6,6 +6,7 @@
 import { session, sessions } from "./lib/api.js";
 import { h, render } from "./lib/dom.js";
 import { emblem } from "./lib/emblem.js";
+import { arrive, note } from "./lib/scrolling.js";
 import { status, streams } from "./lib/stream.js";
 
 /** @typedef {import("./lib/types.js").App} App */
@@ -57,6 +58,7 @@ async function route() {
   at = location.hash;
   const { view, params, query } = address();
   const mine = ++turn;
+  note();
   unmount();
   unmount = () => {};
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
@@ -69,7 +71,7 @@ async function route() {
   main.replaceChildren(root);
   unmount = mount(root, params, app);
   main.dataset.at = at;
-  scrollTo(0, 0);
+  arrive();
   // Keyboard and screen-reader users continue in the new view; the first view does not take the
   // focus.
   if (mine > 1) main.focus({ preventScroll: true });

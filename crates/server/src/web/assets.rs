@@ -60,6 +60,7 @@ assets![
     "lib/replayer.js",
     "lib/rulings.js",
     "lib/saved.js",
+    "lib/scrolling.js",
     "lib/show.js",
     "lib/stream.js",
     "lib/styled.js",
