@@ -47,6 +47,7 @@ assets![
     "lib/api.js",
     "lib/ask.js",
     "lib/chain.js",
+    "lib/changes.js",
     "lib/dom.js",
     "lib/emblem.js",
     "lib/equal.js",

@@ -12,6 +12,8 @@ mod answers;
 mod archive;
 mod assets;
 mod body;
+mod changes;
+mod compress;
 mod docs;
 mod events;
 mod exposition;
@@ -103,6 +105,7 @@ fn router(web: Web) -> Router {
     let all = routes::all().into_iter();
     let all = all.fold(Router::new(), |router, route| router.route(route.path, route.handler));
     all.with_state(web.clone())
+        .layer(from_fn(compress::compressed))
         .layer(from_fn_with_state(web.clone(), bounded))
         .layer(from_fn_with_state(web.clone(), guard::guarded))
         .layer(from_fn(problem::for_every_error))

@@ -230,6 +230,7 @@ fn of_matches() -> Vec<Route> {
             played::replay,
             "A game of a match that is over, position by position.",
         )
+        .query::<played::Shape>()
         .gives::<played::Replay>(200)
         .fails(&[404, 409]),
         Route::get(
