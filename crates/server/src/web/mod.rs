@@ -21,6 +21,7 @@ mod faults;
 mod formats;
 mod games;
 mod guard;
+mod html;
 mod invitations;
 mod listener;
 mod lobby;
