@@ -30,8 +30,8 @@ export function tiles({ statistics: { total } }) {
     ["matches won", total.matches.won],
     ["games won", total.games.won],
     ["points", total.points],
-    ["cheats", total.cheats],
-    ["no-shows", total.no_shows],
+    ["faults", total.faults],
+    ["of them cheats", total.cheats],
   ]);
   return h(
     "dl",
