@@ -20,9 +20,11 @@ const VIEWS = {
   tournament: "tournament",
   player: "player",
   account: "account",
+  archive: "archive",
   docs: "docs",
   formats: "formats",
   game: "game",
+  leaderboard: "leaderboard",
   replay: "replay",
   play: "play",
 };

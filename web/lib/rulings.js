@@ -75,6 +75,37 @@ export function awardButton(app, id, names) {
   }));
 }
 
+/**
+ * A button that withdraws a player from a tournament.
+ * @param {App} app @param {string} id @param {string[]} names
+ */
+export function withdrawButton(app, id, names) {
+  if (names.length === 0) return null;
+  return button(app, "Withdraw a player", "plain", "The player is withdrawn.", () => ({
+    title: `Withdraw a player from ${id}`,
+    tells: "In a running tournament the player forfeits all remaining matches.",
+    does: "Withdraw the player",
+    fields: [
+      h(
+        "label",
+        {},
+        "Player",
+        h(
+          "select",
+          { name: "player" },
+          names.map((name) => h("option", { value: name }, name)),
+        ),
+      ),
+      why(),
+    ],
+    act: (fields) =>
+      post(`${path`/api/v1/tournaments/${id}`}/withdraw`, {
+        player: fields.get("player"),
+        why: fields.get("why"),
+      }),
+  }));
+}
+
 /** @param {string[]} names */
 function winners(names) {
   const line = (/** @type {string} */ name) =>

@@ -78,6 +78,16 @@ export function ago(at) {
 }
 
 /**
+ * A date, with the exact time on hover.
+ * @param {number} at
+ */
+export function date(at) {
+  const time = new Date(at);
+  const words = time.toLocaleDateString(undefined, { dateStyle: "medium" });
+  return h("time", { datetime: time.toISOString(), title: time.toLocaleString() }, words);
+}
+
+/**
  * How long something takes, in one unit.
  * @param {number} ms
  */
@@ -144,7 +154,8 @@ export const whereAndWhen = (one) =>
 export function score(tournament, match, game) {
   const points = game.end === "void" ? "void" : game.scores.join(" : ");
   const end = game.end === "forfeited" ? `, forfeited by ${game.by}` : "";
-  const label = `Replay of game ${game.game} of ${match}: ${points}${end}`;
+  const why = game.voided ? `, voided by ${game.voided.by}: ${game.voided.why}` : "";
+  const label = `Replay of game ${game.game} of ${match}: ${points}${end}${why}`;
   return h(
     "a",
     {

@@ -84,7 +84,10 @@ export function ending(result) {
   const points = seats
     .map((/** @type {string} */ name, /** @type {number} */ seat) => `${name} ${scores[seat] ?? 0}`)
     .join(", ");
-  if (end === "void") return "The game is void.";
+  if (end === "void")
+    return result.voided
+      ? `The game is void, ruled by ${result.voided.by}: ${result.voided.why}.`
+      : "The game is void.";
   const who = winners.length ? `${winners.join(" and ")} won` : "Nobody won";
   return end === "forfeited" ? `${who}: the game was forfeited.` : `${who}: ${points}.`;
 }

@@ -2,7 +2,7 @@
 
 import { del, path, post } from "../lib/api.js";
 import { h } from "../lib/dom.js";
-import { capital, player, players, score, standing } from "../lib/show.js";
+import { capital, date, player, players, score, standing } from "../lib/show.js";
 import { tournament, whereAndWhen } from "../lib/show.js";
 
 /** @typedef {import("./known.js").Known} Known */
@@ -12,6 +12,7 @@ import { tournament, whereAndWhen } from "../lib/show.js";
 
 /** How many are shown at once. */
 const SHOWN_MAX = 12;
+const PAST_MAX = 5;
 
 /**
  * Tournaments of these standings. Without any there is no section.
@@ -47,7 +48,7 @@ function entry({ mine }, act, one) {
       "div",
       {},
       h("strong", {}, tournament(one.id, "cover")),
-      standing(one.interrupted ? "interrupted" : one.standing),
+      standing(one.interrupted ? "interrupted" : one.paused ? "paused" : one.standing),
       signed ? h("span", { class: "tag good" }, "✓ you signed up") : null,
       h("div", { class: "soft small" }, about(one)),
     ),
@@ -60,8 +61,7 @@ function entry({ mine }, act, one) {
 }
 
 /** @param {Listed} one */
-function about({ game, players: count, standing, winners, reason }) {
-  if (winners) return winners.length ? ["won by ", players(winners)] : "nobody won";
+function about({ game, players: count, standing, reason }) {
   if (!game) return reason ?? null;
   const noun = count === 1 ? "player" : "players";
   return `${capital(game)} · ${count} ${noun}${standing === "running" ? "" : " so far"}`;
@@ -76,6 +76,47 @@ function joining(act, id, signed) {
     : ["Sign up", "", act(() => post(at), up, "#/play")];
   const label = `${word}: ${id}`;
   return h("button", { type: "button", class: look, "aria-label": label, onclick }, word);
+}
+
+/**
+ * The latest finished tournaments, with date, game and winner.
+ * @param {Known} known */
+export function pastTournaments({ past }) {
+  if (past.length === 0) return null;
+  return h(
+    "section",
+    { class: "card", "aria-label": "Past tournaments", "data-key": "past" },
+    h("h2", {}, "Past tournaments"),
+    h("ul", { class: "entries" }, past.slice(0, PAST_MAX).map(pastEntry)),
+    h("p", { class: "small" }, h("a", { href: "#/archive" }, `All ${past.length} past tournaments`)),
+  );
+}
+
+/**
+ * A finished tournament in a list.
+ * @param {import("../lib/types.js").PastTournament} one
+ */
+export function pastEntry(one) {
+  const noun = one.players === 1 ? "player" : "players";
+  return h(
+    "li",
+    { class: "entry", "data-key": one.id },
+    h(
+      "div",
+      {},
+      h("strong", {}, tournament(one.id, "cover")),
+      h("div", { class: "soft small" }, `${capital(one.game)} · ${one.players} ${noun} · `, date(one.ended_at)),
+    ),
+    h(
+      "div",
+      { class: "won-by" },
+      one.aborted
+        ? h("span", { class: "soft" }, `not played: ${one.aborted}`)
+        : one.winners.length
+          ? [h("span", { class: "crown", "aria-hidden": "true" }, "♛ "), players(one.winners)]
+          : h("span", { class: "soft" }, "nobody won"),
+    ),
+  );
 }
 
 /** @param {Known} known */

@@ -1,6 +1,6 @@
 // People and programs in the lobby: players online, queues, invitations, and the leaderboard.
 
-import { del, path, post, put } from "../lib/api.js";
+import { del, path, post, put, session } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { capital, player, tournament } from "../lib/show.js";
 import { queuesOf } from "./known.js";
@@ -121,6 +121,8 @@ export function here({ lobby }) {
 
 /** @param {Known} known @param {(game: string) => void} choose */
 export function leaders({ games, game, ladder }, choose) {
+  const me = session()?.account;
+  const own = ladder.find((one) => one.player === me && one.rank > LEADERS_MAX);
   const onchange = (/** @type {Event} */ event) =>
     choose(/** @type {HTMLSelectElement} */ (event.target).value);
   const option = (/** @type {string} */ name) =>
@@ -128,7 +130,7 @@ export function leaders({ games, game, ladder }, choose) {
   const row = (/** @type {import("../lib/types.js").Ranked} */ { player: name, rank, rating }) =>
     h(
       "tr",
-      { "data-key": name },
+      { "data-key": name, class: name === me ? "own" : "" },
       h("td", {}, rank),
       h("td", {}, player(name)),
       h(
@@ -166,7 +168,14 @@ export function leaders({ games, game, ladder }, choose) {
               h("th", { scope: "col", class: "number" }, "Rating"),
             ),
           ),
-          h("tbody", {}, ladder.slice(0, LEADERS_MAX).map(row)),
+          h("tbody", {}, ladder.slice(0, LEADERS_MAX).map(row), own ? row(own) : null),
         ),
+    ladder.length
+      ? h(
+          "p",
+          { class: "small" },
+          h("a", { href: path`#/leaderboard/${game}` }, `All ${ladder.length} rated players`),
+        )
+      : null,
   );
 }

@@ -214,12 +214,22 @@ class Live {
       data.paused
         ? h(
             "p",
-            { class: "complaint", "data-key": "paused" },
-            `Paused by ${data.paused.by}: ${data.paused.why}`,
+            { class: "paused", "data-key": "paused" },
+            h("strong", {}, "Paused. "),
+            `No clock runs until ${data.paused.by} resumes the match: ${data.paused.why}`,
+          )
+        : null,
+      data.in_progress?.voided
+        ? h(
+            "p",
+            { class: "paused", "data-key": "voided" },
+            h("strong", {}, `Game ${data.in_progress.game} is void. `),
+            `Ruled by ${data.in_progress.voided.by}: ${data.in_progress.voided.why}`,
           )
         : null,
     );
-    render(this.waited, this.waitedNow(data, now, names));
+    this.place.parentElement?.classList.toggle("still", Boolean(data.paused));
+    render(this.waited, data.paused ? null : this.waitedNow(data, now, names));
     render(this.side, this.over(data), moveList(data.game, this.moves, names));
     this.tick();
   }
@@ -248,6 +258,7 @@ class Live {
   /** @param {any} data */
   badge(data) {
     if (data.standing === "over") return h("span", { class: "tag" }, "over");
+    if (data.paused) return h("span", { class: "tag warn" }, "paused");
     return h(
       "span",
       { class: "tag good" },

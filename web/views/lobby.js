@@ -8,7 +8,7 @@ import { watch } from "../lib/stream.js";
 import { announce } from "../lobby/announce.js";
 import { hero } from "../lobby/hero.js";
 import { nothing, refresh } from "../lobby/known.js";
-import { results, tournaments } from "../lobby/lists.js";
+import { pastTournaments, results, tournaments } from "../lobby/lists.js";
 import { here, invitations, leaders, queues } from "../lobby/people.js";
 
 /** How often results are fetched while a tournament runs; otherwise less often. */
@@ -17,7 +17,7 @@ const QUIET_MS = 60_000;
 
 const RUNNING = { title: "Running", standings: ["running"] };
 const COMING = { title: "Coming", standings: ["open", "inviting"] };
-const PAST = { title: "Past tournaments", standings: ["over", "called-off"] };
+const CANCELLED = { title: "Cancelled", standings: ["called-off"] };
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, _params, app) {
@@ -58,7 +58,8 @@ export function mount(root, _params, app) {
 
   function show() {
     const { lobby } = known;
-    if (!lobby) return render(root, h("h1", {}, "Lobby"), h("p", { class: "soft" }, "Loading …"));
+    // Everything at once: a part that comes later would move the others.
+    if (!lobby || !known.complete) return render(root, h("h1", {}, "Lobby"), h("p", { class: "soft" }, "Loading …"));
     const now = session();
     const { here: present, accounts } = lobby;
     const counts = `${present} here · ${accounts} accounts · ${lobby.counts.running} running`;
@@ -88,7 +89,8 @@ export function mount(root, _params, app) {
           tournaments(known, act, RUNNING),
           tournaments(known, act, COMING),
           results(known),
-          tournaments(known, act, PAST),
+          pastTournaments(known),
+          tournaments(known, act, CANCELLED),
         ),
         h(
           "div",

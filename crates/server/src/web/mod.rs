@@ -41,6 +41,7 @@ mod queues;
 mod reports;
 mod route;
 mod routes;
+mod rulings;
 mod standings;
 mod start;
 mod tournaments;

@@ -5,8 +5,8 @@ use super::route::Access::{Operator, Owner, PerhapsToken, Token};
 use super::route::Route;
 use super::{
     accounts, analysis, announce, assets, docs, events, faults, formats, games, invitations, lobby,
-    matches, metrics, openapi, operator, page, play, played, positions, queues, reports, standings,
-    start, tournaments,
+    matches, metrics, openapi, operator, page, play, played, positions, queues, reports, rulings,
+    standings, start, tournaments,
 };
 use crate::engine::Report;
 use crate::engine::Wanted;
@@ -155,6 +155,15 @@ fn of_tournaments() -> Vec<Route> {
 /// Results and logs of tournaments that are over.
 fn of_ended_tournaments() -> Vec<Route> {
     vec![
+        Route::get("/api/v1/archive", standings::past, "Finished tournaments, the latest first.")
+            .gives::<standings::Past>(200),
+        Route::get(
+            "/api/v1/tournaments/{id}/rulings",
+            rulings::of_tournament,
+            "What operators ruled in a tournament, each with its reason.",
+        )
+        .gives::<rulings::Rulings>(200)
+        .fails(&[404]),
         Route::get(
             "/api/v1/tournaments/{id}/report",
             reports::one,
