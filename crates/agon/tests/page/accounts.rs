@@ -11,7 +11,7 @@ fn log_in(browser: &mut Browser, name: &str, password: &str) {
 }
 
 #[test]
-fn login_wrong_password_logout() {
+pub(crate) fn login_wrong_password_logout() {
     let world = World::start();
     world.person("ann");
     let mut browser = world.browser("#/account");
@@ -35,7 +35,7 @@ fn login_wrong_password_logout() {
 }
 
 #[test]
-fn a_person_registers_changes_the_password_and_comes_back() {
+pub(crate) fn a_person_registers_changes_the_password_and_comes_back() {
     let world = World::start();
     let mut browser = world.browser("#/account");
     browser.expect_error("status of 409");
@@ -83,4 +83,48 @@ fn the_operator_comes_with_its_token() {
     browser.click("dialog button", "Create it");
     browser.until_text("[aria-label=Coming]", "spring");
     assert_eq!(world.get("/api/v1/tournaments/spring")["standing"], "open");
+}
+
+#[test]
+fn visitor_who_joins_a_queue_is_in_it_after_the_login() {
+    let world = World::start();
+    world.person("ann");
+    let mut browser = world.browser("#/");
+    browser.click("[aria-label='Join the queue yahtzee-class']", "Join");
+    browser.until_text("h1", "Log in");
+    log_in(&mut browser, "ann", PASSWORD);
+    browser.until_text("#news", "You are in the queue yahtzee-class");
+    let queue = world.get("/api/v1/queues/yahtzee-class");
+    assert_eq!(queue["players"], serde_json::json!(["ann"]));
+    // A visitor who leaves the form has changed their mind.
+    browser.go("#/account");
+    browser.click("#log-out", "Log out");
+    browser.go("#/");
+    browser.click("[aria-label='Join the queue fish']", "Join");
+    browser.until_text("h1", "Log in");
+    browser.go("#/docs");
+    browser.go("#/account");
+    log_in(&mut browser, "ann", PASSWORD);
+    browser.until_text("h1", "Lobby");
+    assert_eq!(world.get("/api/v1/queues/fish")["players"], serde_json::json!([]));
+}
+
+#[test]
+fn short_passwords_and_names_with_direction_controls_are_refused() {
+    let world = World::start();
+    let mut browser = world.browser("#/account");
+    browser.expect_error("status of 422");
+    browser.fill("#register-form [name=account]", "ann");
+    browser.fill("#register-form [name=password]", "x");
+    browser.press("Enter");
+    let invalid = "document.querySelector('#register-form [name=password]').validity.tooShort";
+    assert_eq!(browser.eval(invalid), true, "the form says so before it asks the server");
+    assert_eq!(world.send("GET", None, "/api/v1/accounts/ann", &Value::Null).0, 404);
+    // The server refuses as well, whatever a form says.
+    let account = serde_json::json!({"account": "ann", "password": "x", "kind": "person"});
+    assert_eq!(world.send("POST", None, "/api/v1/accounts", &account).0, 422);
+    browser.fill("#register-form [name=account]", "ann\u{202E}bob");
+    browser.fill("#register-form [name=password]", PASSWORD);
+    browser.press("Enter");
+    browser.until_text("#register-form [role=alert]", "U+202E, which cannot be seen");
 }

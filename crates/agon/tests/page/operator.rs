@@ -6,7 +6,7 @@ use crate::world::World;
 use serde_json::json;
 
 #[test]
-fn an_operator_pauses_overrides_undoes_and_resumes() {
+pub(crate) fn an_operator_pauses_overrides_undoes_and_resumes() {
     let world = World::start();
     world.person("ann");
     let selection = json!({"by": "named", "players": ["ann", "house:greedy"]});
