@@ -2,6 +2,7 @@
 // they have logged in.
 
 import { session } from "./api.js";
+import { sentence } from "./show.js";
 
 /**
  * What a visitor wanted to do before they were asked to log in.
@@ -33,7 +34,7 @@ export function acting(app, after, back = "") {
         app.say(done);
         if (then) return app.go(then);
       } catch (problem) {
-        app.say(problem instanceof Error ? problem.message : String(problem), "bad");
+        app.say(sentence(problem), "bad");
       }
       after();
     };

@@ -3,6 +3,7 @@
 import { get, path, post } from "./api.js";
 import { ask, why } from "./ask.js";
 import { h } from "./dom.js";
+import { sentence } from "./show.js";
 
 /** @typedef {import("./types.js").App} App */
 /** @typedef {import("./types.js").Pairing} Pairing */
@@ -195,7 +196,7 @@ function button(app, does, look, done, question) {
       const asked = typeof question === "function" ? await question() : question;
       if (await ask(asked)) app.say(done);
     } catch (problem) {
-      app.say(problem instanceof Error ? problem.message : String(problem), "bad");
+      app.say(sentence(problem), "bad");
     }
   };
   return h("button", { type: "button", class: look, onclick }, does);

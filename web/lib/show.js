@@ -170,11 +170,15 @@ export function score(tournament, match, game) {
 }
 
 /**
+ * An error message as a sentence. Programs get it in lower case.
+ * @param {unknown} problem */
+export function sentence(problem) {
+  const text = problem instanceof Error ? problem.message : String(problem);
+  return `${capital(text)}${/[.!?…]$/.test(text) ? "" : "."}`;
+}
+
+/**
  * An error message, shown where the error happened.
  * @param {unknown} problem */
 export const complaint = (problem) =>
-  h(
-    "p",
-    { class: "complaint", role: "alert" },
-    problem instanceof Error ? problem.message : String(problem),
-  );
+  h("p", { class: "complaint", role: "alert" }, sentence(problem));

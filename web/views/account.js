@@ -12,7 +12,7 @@ import {
 } from "../lib/api.js";
 import { takeIntended } from "../lib/acting.js";
 import { h, render } from "../lib/dom.js";
-import { complaint } from "../lib/show.js";
+import { complaint, sentence } from "../lib/show.js";
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, _params, app) {
@@ -145,7 +145,7 @@ export function mount(root, _params, app) {
               await logOut();
               app.say("You logged out.");
             } catch (problem) {
-              app.say(problem instanceof Error ? problem.message : String(problem), "bad");
+              app.say(sentence(problem), "bad");
             }
           },
         },

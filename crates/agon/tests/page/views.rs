@@ -274,9 +274,9 @@ fn what_is_not_there_is_said() {
     let world = World::start();
     let mut browser = world.browser("#/tournament/none");
     browser.expect_error("status of 404");
-    browser.until_text("[role=alert]", "there is no tournament none");
+    browser.until_text("[role=alert]", "There is no tournament none");
     browser.go("#/player/nobody");
-    browser.until_text("[role=alert]", "there is no account nobody");
+    browser.until_text("[role=alert]", "There is no account nobody");
     for nonsense in ["#/nonsense/%E0%A4%A", "#/constructor", "#/../app"] {
         browser.go(nonsense);
         browser.until_text("h1", "Not found");
