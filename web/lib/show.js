@@ -34,7 +34,15 @@ export function player(name, kind) {
 }
 
 /**
- * Names with a word between them.
+ * Names as text with a word between them. Each is isolated, so that a name in another writing
+ * direction does not turn the others around.
+ * @param {string[]} names @param {string} word
+ */
+export const isolated = (names, word) =>
+  names.flatMap((name, index) => (index ? [word, h("bdi", {}, name)] : [h("bdi", {}, name)]));
+
+/**
+ * Links to players with a word between them.
  * @param {string[]} names @param {string} [word]
  */
 export function players(names, word = ", ") {

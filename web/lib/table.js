@@ -38,7 +38,9 @@ export function moveList(game, moves, names) {
       "li",
       { class: "line", "data-key": `move-${at}` },
       sign(game, seat),
-      ` ${names[seat] ?? ""} ${what}`,
+      " ",
+      h("bdi", {}, names[seat] ?? ""),
+      ` ${what}`,
     ),
   );
   return h(

@@ -234,17 +234,16 @@ function place(one, ranked) {
 /** @param {Tournament} tournament */
 export function faults({ id, results }) {
   const all = results?.standings.flatMap((one) => one.faults) ?? [];
+  if (all.length === 0) return null;
   return h(
     "section",
-    { class: "card", "aria-label": "Faults" },
+    { class: "card", "aria-label": "Faults", "data-key": "faults" },
     h("h2", {}, "Faults"),
-    all.length === 0
-      ? h("p", { class: "soft" }, "No faults so far.")
-      : h(
-          "ul",
-          { class: "entries" },
-          all.map((one) => faulted(id, one)),
-        ),
+    h(
+      "ul",
+      { class: "entries" },
+      all.map((one) => faulted(id, one)),
+    ),
   );
 }
 

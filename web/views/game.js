@@ -6,6 +6,7 @@ import { Problem, get, path } from "../lib/api.js";
 import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
 import { movesIn, slid, slidAll, waitedFor } from "../lib/moves.js";
+import { isolated } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { clock, ending, moveList, standing } from "../lib/table.js";
@@ -203,7 +204,7 @@ class Live {
     if (this.told.textContent !== words) this.told.textContent = words;
     render(
       this.head,
-      h("div", { class: "head" }, h("h1", {}, data.match.players.join(" – ")), this.badge(data)),
+      h("div", { class: "head" }, h("h1", {}, isolated(data.match.players, " – ")), this.badge(data)),
       h(
         "p",
         { class: "soft", "data-key": "place" },

@@ -57,7 +57,8 @@ export function mount(root, params, app) {
     const games = Object.keys(histories).sort(
       (one, other) => histories[other].length - histories[one].length,
     );
-    const shown = games.includes(game) ? game : (games[0] ?? "");
+    if (games.length === 0) return null;
+    const shown = games.includes(game) ? game : games[0];
     const onchange = (/** @type {Event} */ event) => {
       game = /** @type {HTMLSelectElement} */ (event.target).value;
       show();
@@ -66,7 +67,7 @@ export function mount(root, params, app) {
       h("option", { value: one, selected: one === shown }, capital(one));
     return h(
       "section",
-      { class: "card", "aria-label": "Rating" },
+      { class: "card", "aria-label": "Rating", "data-key": "rating" },
       h(
         "div",
         { class: "row spread" },
