@@ -2,7 +2,7 @@
 //! with a fault, and finished tournaments. It is a projection of tournaments' streams; the details
 //! are read from them.
 
-use agon_core::{Event, Faulted, MatchId, Millis, PlayerName, TournamentId};
+use agon_core::{Event, Faulted, MatchId, Millis, PlayerName, TournamentId, TournamentPlan};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -102,7 +102,7 @@ impl Recent {
     /// Applies an event of the stream of `tournament`.
     pub(crate) fn apply(&mut self, tournament: &TournamentId, at: Millis, event: &Event) {
         match event {
-            Event::TournamentCreated(created) => {
+            Event::TournamentCreated(created) if !is_casual(&created.plan) => {
                 let plan = &created.plan;
                 let begun = PastTournament {
                     id: tournament.clone(),
@@ -147,6 +147,12 @@ impl Recent {
             _ => {}
         }
     }
+}
+
+/// Whether a tournament is one game that people started for themselves. There are many of these,
+/// and nobody looks for them among past tournaments.
+fn is_casual(plan: &TournamentPlan) -> bool {
+    plan.preset.as_deref().is_some_and(|preset| preset.ends_with("-casual"))
 }
 
 /// Adds a match; one that was replayed is kept once.

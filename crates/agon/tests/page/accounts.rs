@@ -105,7 +105,7 @@ fn visitor_who_joins_a_queue_is_in_it_after_the_login() {
     browser.go("#/docs");
     browser.go("#/account");
     log_in(&mut browser, "ann", PASSWORD);
-    browser.until_text("h1", "Lobby");
+    browser.until_true("the lobby is shown", "location.hash === '#/'");
     assert_eq!(world.get("/api/v1/queues/fish")["players"], serde_json::json!([]));
 }
 

@@ -16,7 +16,7 @@ fn replay_is_compressed_and_sent_as_changes() {
     let mut browser = world.browser("#/replay/rails/r1m1/1");
     browser.until_true("it is drawn", "document.querySelector('agon-trains *') !== null");
     let sizes = browser.eval(
-        "performance.getEntriesByType('resource').filter(({ name }) => name.includes('/replay'))
+        "performance.getEntriesByType('resource').filter(({ name }) => name.includes('/games/1/replay'))
            .map(({ encodedBodySize, decodedBodySize }) => [encodedBodySize, decodedBodySize])[0]",
     );
     let [sent, read] = [0, 1].map(|at| sizes[at].as_u64().unwrap() as usize);
@@ -51,7 +51,7 @@ fn documents_and_errors_are_pages_for_people() {
     browser.until_text("h1", "This page does not exist");
     accessible(&mut browser, "an error");
     browser.click("main a", "Go to the lobby");
-    browser.until_text("h1", "Lobby");
+    browser.until_true("the lobby is shown", "location.hash === '#/'");
     // Programs get what they always got.
     let (status, problem) = world.send("GET", None, "/nope", &Value::Null);
     assert_eq!((status, &problem["status"]), (404, &json!(404)));

@@ -262,7 +262,7 @@ fn back_finds_a_view_where_it_was_left() {
     browser.until_text("h1", "cup-0");
     assert_eq!(browser.eval("scrollY"), 0, "a new view begins at its top");
     browser.eval("history.back()");
-    browser.until_text("h1", "Lobby");
+    browser.until_text("[aria-label='Past tournaments']", "cup-3");
     browser.until_true("it is where it was", &format!("Math.abs(scrollY - {left}) < 2"));
     browser.eval("history.forward()");
     browser.until_text("h1", "cup-0");
