@@ -6,6 +6,7 @@
 import { session, sessions } from "./lib/api.js";
 import { h, render } from "./lib/dom.js";
 import { status, streams } from "./lib/stream.js";
+import { title } from "./lib/title.js";
 
 /** @typedef {import("./lib/types.js").App} App */
 /** @typedef {import("./lib/types.js").Mount} Mount */
@@ -108,11 +109,6 @@ const saying = (heading, text, way) => (root, _params, app) => {
   return () => {};
 };
 
-/** @param {string} text */
-function title(text) {
-  document.title = text ? `${text} · Agon` : "Agon";
-}
-
 /** @param {string} text @param {"good" | "bad"} [kind] */
 function say(text, kind = "good") {
   const note = h("p", { class: kind }, text);
@@ -182,3 +178,6 @@ who();
 theme();
 heard();
 route();
+// A tab that plays stays connected after a reload, whatever view it shows.
+if (sessionStorage.getItem("agon.playing") && session())
+  import("./play/session.js").then(({ connect }) => connect({ say }));
