@@ -51,8 +51,10 @@ export function move(element, frames, ms, wait = 0) {
 
 /** The controls of a board. */
 const CONTROLS = 'button:not(:disabled), [role="button"]';
-/** Elements outside the board that keep their own keys. */
-const OTHERS = "a, button, input, select, textarea, summary, dialog, [tabindex='0']";
+/** Elements outside the board that keep all keys, and those that keep the keys they act on. */
+const FIELDS = "input, select, textarea, dialog";
+const OTHERS = "a, button, summary, [tabindex='0']";
+const OTHER_KEYS = ["Enter", " ", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"];
 const ARROWS = /** @type {Record<string, [number, number]>} */ ({
   ArrowUp: [0, -1],
   ArrowDown: [0, 1],
@@ -155,8 +157,9 @@ export class Board extends HTMLElement {
     if (!this.now?.question || this.closest("[inert]") || event.defaultPrevented) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const inside = target instanceof Node && this.contains(target);
-    const other = target instanceof Element && target !== this && target.closest(OTHERS);
-    if (other && !inside) return;
+    const element = target instanceof Element && target !== this ? target : null;
+    const other = Boolean(element?.closest(OTHERS));
+    if (!inside && (element?.closest(FIELDS) || (other && OTHER_KEYS.includes(key)))) return;
     let done = true;
     if (key === "Escape" && this.pending) this.undo();
     else if (key === "Enter" && this.pending && !other) this.send();

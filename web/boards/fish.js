@@ -308,7 +308,7 @@ class FishBoard extends Board {
     return svg(
       "g",
       {
-        class: `penguin preview ${color}`,
+        class: `preview ${color}`,
         "data-key": "preview",
         transform: `translate(${x} ${y})`,
         "aria-hidden": "true",

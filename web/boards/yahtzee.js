@@ -130,7 +130,7 @@ class YahtzeeBoard extends Board {
       name: now.names[seat],
       score: card.total,
       unit: "points",
-      turn: !now.over && view.unfinished.includes(seat),
+      turn: !now.over && view.unfinished.includes(seat) && !view.now[seat]?.scored,
       tag: view.removed.includes(seat) ? "out" : "",
       winner: now.result?.winners.includes(now.names[seat]),
     }));
@@ -149,13 +149,14 @@ class YahtzeeBoard extends Board {
     const play = view.now[seat] ?? last ?? null;
     const past = play !== null && play === last;
     const dice = asked?.dice ?? play?.rolls.at(-1);
+    const role = now.seat === undefined ? "watched" : seat === now.seat ? "own" : "other";
     const row = dice
       ? this.dice(dice, asked?.ask === "keep", past)
       : h("div", { class: "dice none" }, h("span", {}, "?"));
     return h(
       "section",
       {
-        class: `tray seat-${seat + 1}${asked ? " asked" : ""}${seat === now.seat ? " own" : ""}`,
+        class: `tray ${role} seat-${seat + 1}${asked ? " asked" : ""}`,
         "data-key": `tray-${seat}`,
         "aria-label": now.names[seat],
       },

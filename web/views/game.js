@@ -264,7 +264,7 @@ class Live {
       "p",
       { class: "waited" },
       "Waiting for ",
-      seats.map((seat) => h("strong", {}, names[seat])),
+      seats.map((seat) => h("strong", {}, h("bdi", {}, names[seat]))),
       this.time,
     );
   }
