@@ -30,7 +30,7 @@ export function strip(entries, clocks) {
     return h(
       "li",
       {
-        class: [entry.turn ? "turn" : "", entry.winner ? "winner" : ""].join(" ").trim(),
+        class: [entry.turn ? "turn" : "", entry.winner ? "won" : ""].join(" ").trim(),
         "data-key": `player-${seat}`,
         "aria-current": entry.turn ? "true" : null,
       },
