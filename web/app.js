@@ -178,6 +178,6 @@ who();
 theme();
 heard();
 route();
-// A tab that plays stays connected after a reload, whatever view it shows.
-if (sessionStorage.getItem("agon.playing") && session())
-  import("./play/session.js").then(({ connect }) => connect({ say }));
+// A person with a game goes on playing after a reload, whatever view is shown first.
+if (session() && (sessionStorage.getItem("agon.playing") || localStorage.getItem("agon.unfinished")))
+  import("./play/session.js").then(({ resume }) => resume({ say }));

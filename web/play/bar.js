@@ -53,7 +53,9 @@ function words(playing, seat) {
   const text = turn
     ? `Your turn${against}`
     : seat.over
-      ? `${seat.won ? "You won" : "Your game is over"}${against}`
+      ? seat.won
+        ? `You won${against}`
+        : `Your game${against} is over`
       : `Your game${against}: the others move`;
   return h(
     "a",

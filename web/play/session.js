@@ -16,6 +16,8 @@ import { signal } from "./signals.js";
 
 /** The account that this tab plays for, in the storage of the tab. */
 const TAB = "agon.playing";
+/** The account that has an unfinished game, in the storage of the browser. */
+const UNFINISHED = "agon.unfinished";
 
 /** @type {PlaySession | null} */
 let current = null;
@@ -33,6 +35,20 @@ export function connect({ say }) {
     current = new PlaySession(now, say);
   }
   return current;
+}
+
+/**
+ * Connects after the page was loaded: a tab that played goes on, and a new tab continues a game
+ * unless the person plays it elsewhere.
+ * @param {{ say: Say }} app
+ */
+export async function resume(app) {
+  const account = session()?.account;
+  if (sessionStorage.getItem(TAB) === account) return void connect(app);
+  if (localStorage.getItem(UNFINISHED) !== account) return;
+  const lobby = await get("/api/v1/lobby").catch(() => null);
+  const elsewhere = (/** @type {{ player: string }} */ { player }) => player === account;
+  if (lobby && !lobby.players.some(elsewhere) && !current) connect(app);
 }
 
 sessions.addEventListener("session", () => {
@@ -89,13 +105,22 @@ export class PlaySession extends EventTarget {
   close() {
     this.wire?.end("");
     sessionStorage.removeItem(TAB);
+    localStorage.removeItem(UNFINISHED);
     this.hideBar();
     signal(null);
   }
 
   changed() {
     signal(this);
+    if (this.state === "here") this.remember();
     this.dispatchEvent(new Event("change"));
+  }
+
+  /** Remembers whether there is an unfinished game, for a tab that is opened later. */
+  remember() {
+    const unfinished = [...this.own.matches.values()].some((seat) => !seat.over && !seat.end);
+    if (unfinished) localStorage.setItem(UNFINISHED, this.who.account);
+    else localStorage.removeItem(UNFINISHED);
   }
 
   /** Whether this tab may answer. */

@@ -1,6 +1,7 @@
 //! A player who is elsewhere: on another view, in another window, or behind a hidden tab.
 
 use crate::playing::{announce, seated, slow};
+use crate::support::until;
 use crate::world::World;
 use serde_json::json;
 
@@ -44,7 +45,14 @@ fn turn_is_signalled_by_title_and_bar_and_by_tone_and_notification_once_chosen()
     // The tab of ann is hidden; tones and notifications are counted.
     one.eval(
         "globalThis.tones = 0; globalThis.notes = [];
-         globalThis.AudioContext = class { constructor() { tones += 1; throw new Error('silent'); } };
+         globalThis.AudioContext = class {
+           currentTime = 0;
+           createOscillator = () =>
+             ({ frequency: {}, connect: next => next, start: () => tones += 1, stop() {} });
+           createGain = () => ({
+             gain: { setValueAtTime() {}, exponentialRampToValueAtTime() {} }, connect() {},
+           });
+         };
          globalThis.Notification = class {
            static permission = 'granted';
            static requestPermission = async () => 'granted';
@@ -63,6 +71,8 @@ fn turn_is_signalled_by_title_and_bar_and_by_tone_and_notification_once_chosen()
     one.go("#/play");
     one.click(".play-options summary", "Options");
     one.click(".play-options label", "Notify me while this tab is hidden");
+    one.click(".play-options label", "Play a tone at your turn");
+    one.until_true("a sample is heard", "tones === 2");
     one.click(".play-options summary", "Options");
     one.click(".tile.open", "");
     one.click(".send", "");
@@ -70,6 +80,7 @@ fn turn_is_signalled_by_title_and_bar_and_by_tone_and_notification_once_chosen()
     two.click(".tile.open", "");
     two.click(".send", "");
     one.until_true("it is notified", "notes.join() === 'It is your turn in ice.'");
+    one.until_true("it is heard", "tones === 4");
     one.until_true("the title says it", "document.title.startsWith('● Your turn · ')");
     assert_eq!(one.eval("globalThis.mark"), "still here");
 }
@@ -97,6 +108,31 @@ fn taken_over_window_is_inert_and_says_so() {
     second.until_true("one is placed", "document.querySelectorAll('.penguin.red').length === 1");
     second.until_true("ann is asked", "document.querySelectorAll('.tile.open').length === 23");
     first.until_true("no bar", "document.querySelector('.your-game') === null");
+}
+
+#[test]
+fn person_who_closed_the_tab_is_led_back_to_the_game() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut browser = seated(&world, &ann);
+    let time = json!({"answer_ms": 600_000, "wait_ms": 600_000});
+    let patient = json!({"match": {"crash": "resume", "time": time}});
+    announce(&world, "dice", "yahtzee-class", &["ann", "house:greedy"], patient);
+    browser.until_true("ann is asked", "document.querySelector('button.roll') !== null");
+    // A new tab has no storage of its own, but that of the browser.
+    browser.eval("sessionStorage.clear()");
+    browser.cdp("Page.navigate", json!({"url": "about:blank"}));
+    until("ann is gone", || world.get("/api/v1/lobby")["here"] == 0);
+    browser.open(&world.url("#/docs"));
+    browser.until_text(".your-game", "Your turn against house:greedy");
+    // Another tab of the same browser does not take the game over.
+    let mut other = seated(&world, &ann);
+    browser.until_true("no bar", "document.querySelector('.your-game').hidden");
+    browser.open(&world.url("#/docs"));
+    browser.until_text("h1", "Documentation");
+    other.until_text("[role=status]", "you are connected");
+    other.click("button.roll", "");
+    other.until_text(".tray.asked", "Roll 2 of 3");
 }
 
 #[test]
