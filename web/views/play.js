@@ -33,6 +33,8 @@ export function mount(root, _params, app) {
         {},
         "You need an account to play. ",
         h("a", { href: "#/account", class: "button" }, "Log in or register"),
+        " ",
+        h("a", { href: "#/", class: "button plain" }, "Play now as a guest"),
       ),
     );
     return () => {};

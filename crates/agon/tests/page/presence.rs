@@ -5,7 +5,7 @@ use crate::support::until;
 use crate::world::World;
 use serde_json::json;
 
-const ASKED: &str = "document.querySelectorAll('.tile.open').length === 24";
+const ASKED: &str = "document.querySelectorAll('.tile.open').length === 25";
 
 #[test]
 fn person_on_another_view_stays_connected_and_loses_nothing() {
