@@ -1,5 +1,6 @@
 //! A player who is elsewhere: on another view, in another window, or behind a hidden tab.
 
+use crate::checks::{accessible, fits, look};
 use crate::playing::{announce, seated, slow};
 use crate::support::until;
 use crate::world::World;
@@ -19,6 +20,11 @@ fn person_on_another_view_stays_connected_and_loses_nothing() {
     browser.until_true("ann places again", "document.querySelectorAll('.tile.open').length === 23");
     browser.go("#/docs");
     browser.until_text(".your-game", "Your turn against house:greedy");
+    for dark in [false, true] {
+        look(&mut browser, 360, 740, dark);
+        accessible(&mut browser, &format!("the bar, dark: {dark}"));
+        fits(&mut browser, "the bar");
+    }
     // A whole tournament is played in the meantime.
     world.house_cup("meantime", "yahtzee-class", &["house:greedy", "house:random"]);
     world.until_over("meantime");
