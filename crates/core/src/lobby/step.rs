@@ -6,9 +6,9 @@ use super::{
 };
 use crate::event::{
     AccountBlacklisted, AccountDropped, AccountLoggedIn, AccountLoggedOut, AccountRegistered,
-    BlacklistLifted, Event, PasswordChanged, PlayerDequeued, PlayerEnqueued, PlayerSignedUp,
-    ResultDelivered, ServerResumed, SignUpExtended, SignUpWithdrawn, TokenIssued, TokenRevoked,
-    TournamentCalledOff, TournamentFinished, TournamentStarted,
+    BlacklistLifted, Event, GuestClaimed, PasswordChanged, PlayerDequeued, PlayerEnqueued,
+    PlayerSignedUp, ResultDelivered, ServerResumed, SignUpExtended, SignUpWithdrawn, TokenIssued,
+    TokenRevoked, TournamentCalledOff, TournamentFinished, TournamentStarted,
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::ruling::Ruling;
@@ -25,6 +25,14 @@ impl Lobby {
             LobbyCommand::Register { account, kind, role, password } => {
                 self.may_register(&account)?;
                 self.emit(now, &mut events, AccountRegistered { account, kind, role, password });
+            }
+            LobbyCommand::Claim { guest, account, password } => {
+                self.may_claim(&guest, &account)?;
+                let tokens: Vec<TokenHash> = self.tokens.of(&guest).cloned().collect();
+                self.emit(now, &mut events, GuestClaimed { guest, account, password });
+                for token in tokens {
+                    self.emit(now, &mut events, TokenRevoked { token });
+                }
             }
             LobbyCommand::ChangePassword { account, password, keep } => {
                 self.known(&account)?;
@@ -82,7 +90,7 @@ impl Lobby {
                 self.locate(now, &mut events, account, location)?;
             }
             LobbyCommand::Drop { account } => {
-                self.may_drop(&account)?;
+                self.may_drop(&account, now)?;
                 self.emit(now, &mut events, AccountDropped { account });
             }
             other => self.step_play(now, &mut events, other)?,
@@ -218,16 +226,35 @@ impl Lobby {
         room.then_some(()).ok_or(LobbyRejection::NoRoom)
     }
 
-    /// Whether an account can be deleted: it belongs to a program that gave only a name, never
-    /// played and takes part in nothing.
-    fn may_drop(&self, account: &PlayerName) -> Result<(), LobbyRejection> {
-        let Account { kind, role, password, blacklisted, played, .. } = self.known(account)?;
+    /// Whether a guest can take this name. A guest in a game keeps the name until the game is over.
+    fn may_claim(&self, guest: &PlayerName, account: &PlayerName) -> Result<(), LobbyRejection> {
+        let Account { blacklisted, .. } = match self.known(guest)? {
+            known if known.is_guest() => known,
+            _ => return Err(LobbyRejection::NotGuest(guest.clone())),
+        };
+        if let Some(why) = blacklisted {
+            return Err(LobbyRejection::Blacklisted(guest.clone(), why.clone()));
+        }
+        self.may_register(account)?;
+        match self.involvement(guest) == (0, 0) {
+            true => Ok(()),
+            false => Err(LobbyRejection::GuestPlays(guest.clone())),
+        }
+    }
+
+    /// Whether an account can be deleted: it never played, takes part in nothing, and belongs to a
+    /// program that gave only a name, or to a guest who did not use it for a while.
+    fn may_drop(&self, account: &PlayerName, now: Millis) -> Result<(), LobbyRejection> {
+        let known = self.known(account)?;
+        let Account { kind, role, password, blacklisted, played, .. } = known;
         let is_bare = *kind == AccountKind::Program && *role == Role::Player && password.is_none();
+        let has_token = || self.tokens.of(account).next().is_some();
+        let is_old = || now >= known.registered_at.saturating_add(Lobby::GUEST_IDLE_MS);
+        let may_go = (is_bare && !has_token()) || (known.is_guest() && is_old());
         let is_idle = self.involvement(account) == (0, 0)
             && self.index.invited_to(account).next().is_none()
             && !self.line.contains(account);
-        let is_used = *played || blacklisted.is_some() || self.tokens.of(account).next().is_some();
-        match is_bare && is_idle && !is_used {
+        match may_go && is_idle && !*played && blacklisted.is_none() {
             true => Ok(()),
             false => Err(LobbyRejection::Stays(account.clone())),
         }
