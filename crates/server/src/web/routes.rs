@@ -4,9 +4,9 @@
 use super::route::Access::{Operator, Owner, PerhapsToken, Token};
 use super::route::Route;
 use super::{
-    accounts, analysis, announce, assets, docs, events, faults, formats, games, invitations, lobby,
-    matches, metrics, openapi, operator, page, play, played, positions, queues, reports, standings,
-    start, tournaments,
+    accounts, analysis, announce, assets, casual, docs, events, faults, formats, games, guests,
+    invitations, lobby, matches, metrics, openapi, operator, page, play, played, positions, queues,
+    reports, standings, start, tournaments,
 };
 use crate::engine::Report;
 use crate::engine::Wanted;
@@ -63,6 +63,22 @@ fn of_accounts() -> Vec<Route> {
         .takes::<accounts::Change>()
         .done()
         .fails(&[403, 429]),
+        Route::post(
+            "/api/v1/guests",
+            guests::register,
+            "Makes a guest account, and logs it in for a token.",
+        )
+        .gives::<accounts::NewSession>(201)
+        .fails(&[403, 429]),
+        Route::put(
+            "/api/v1/accounts/me/claim",
+            guests::claim,
+            "Gives the guest who asks a name and a password, and logs in under that name.",
+        )
+        .by(Token)
+        .takes::<guests::Claiming>()
+        .gives::<accounts::NewSession>(201)
+        .fails(&[403, 409, 429]),
         Route::post("/api/v1/sessions", accounts::log_in, "Logs in for a token.")
             .takes::<accounts::Credentials>()
             .gives::<accounts::NewSession>(201)
@@ -108,6 +124,15 @@ fn of_tournaments() -> Vec<Route> {
             .takes::<Wanted>()
             .gives::<announce::Announced>(201)
             .fails(&[403, 404, 409]),
+        Route::post(
+            "/api/v1/casual",
+            casual::play,
+            "Starts a casual game against house players, or invites people to one.",
+        )
+        .by(Token)
+        .takes::<casual::CasualGame>()
+        .gives::<announce::Announced>(201)
+        .fails(&[403, 404, 409]),
         Route::get(
             "/api/v1/formats/simulation",
             formats::simulation,
