@@ -13,6 +13,7 @@ import { clock, ending, moveList, standing } from "../lib/table.js";
 import { Receipt } from "../lib/receipt.js";
 import { download } from "../lib/saved.js";
 import { Wire } from "../lib/wire.js";
+import { waiting } from "../start/waiting.js";
 
 /** @typedef {import("../lib/matches.js").Seat} Seat */
 
@@ -561,7 +562,10 @@ class Play {
           ? "No game is waiting for you. Join one in the lobby; it starts here."
           : "";
       if (!this.board)
-        this.place.replaceChildren(h("p", {}, words, " ", h("a", { href: "#/" }, "Go to the lobby")));
+        this.place.replaceChildren(
+          waiting(),
+          h("p", {}, words, " ", h("a", { href: "#/" }, "Go to the lobby")),
+        );
       this.say("");
       return;
     }
