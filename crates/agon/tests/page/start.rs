@@ -10,6 +10,7 @@ use std::time::Instant;
 
 /// The name under which a browser plays.
 fn account(browser: &mut Browser) -> String {
+    browser.until_true("a session begins", "localStorage.getItem('agon.session') !== null");
     let name = browser.eval("JSON.parse(localStorage.getItem('agon.session')).account");
     name.as_str().expect("a session").to_owned()
 }
@@ -168,6 +169,7 @@ fn operator_fills_in_the_form_for_a_new_tournament() {
     assert_eq!(plan["players"], json!(["house:level-1", "house:level-2"]));
     // By invitation, and at once.
     browser.go("#/new");
+    browser.until_text("form", "Format");
     browser.eval(&choose("way", "named"));
     browser.fill("[name=players]", "house:random");
     browser.click("label", "Level 1");
