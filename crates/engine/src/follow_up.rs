@@ -21,6 +21,8 @@ use serde_json::{Value, json};
 pub(crate) enum FollowUp {
     /// Start a tournament that the lobby decided on, or whose secret is durable now.
     Start(Box<TournamentPlan>),
+    /// Enter a player into a running tournament, as the lobby recorded.
+    Enter(TournamentId, PlayerName),
     /// Remove a blacklisted player from every tournament.
     Expel(PlayerName),
     /// Remove a blacklisted player from one tournament.
@@ -103,6 +105,7 @@ impl Engine {
     pub(super) fn follow_up(&mut self, what: FollowUp) {
         match what {
             FollowUp::Start(plan) => self.in_cells(|cells, cx| cells.start_tournament(cx, *plan)),
+            FollowUp::Enter(id, player) => self.in_cells(|cells, cx| cells.enter(cx, &id, &player)),
             FollowUp::Expel(player) => self.expel(&player),
             FollowUp::ExpelFrom(id, player) => {
                 self.in_cells(|cells, cx| cells.expel_from(cx, &id, &player));

@@ -107,7 +107,8 @@ impl HouseSeat {
 }
 
 fn answer(house: &mut dyn HousePlayer, question: HouseQuestion) -> Input {
-    let HouseQuestion { key, player, request, seat, game, .. } = question;
+    let HouseQuestion { key, player, request, limit_ms, seat, game, .. } = question;
+    house.limit_time(Duration::from_millis(limit_ms));
     let answer = house.answer(player.as_str(), request.as_str(), seat, &*game).get().to_owned();
     Input::House { key, player, request, answer }
 }

@@ -10,7 +10,7 @@ impl Cells {
     /// Has a house player answer a request.
     pub(super) fn ask_house(&mut self, cx: &mut Context<'_>, key: &MatchKey, pending: Pending) {
         self.mark_sent(cx, key, pending.clone(), None);
-        let (player, request) = (pending.player, pending.id);
+        let (player, request, limit_ms) = (pending.player, pending.id, pending.limit_ms);
         let game = self.matches.get(key).and_then(|live| live.played.referee());
         match (pending.ask, game) {
             (Ask::Game(seat), Some(referee)) => {
@@ -19,7 +19,7 @@ impl Cells {
                 };
                 let (key, name) = (key.clone(), Arc::clone(name));
                 let game = referee.game().boxed_clone();
-                let question = HouseQuestion { key, player, name, request, seat, game };
+                let question = HouseQuestion { key, player, name, request, limit_ms, seat, game };
                 cx.effects.push(Effect::AskHouse(Box::new(question)));
             }
             _ => self.house_answered(cx, key, player, request, "\"ok\"".into()),

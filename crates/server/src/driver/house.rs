@@ -5,6 +5,7 @@ use crate::engine::{HouseQuestion, Input};
 use agon_bots::Houses;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// The threads that they run on.
 pub(super) struct HousePool(Sender<HouseQuestion>);
@@ -32,9 +33,12 @@ impl HousePool {
 fn think(houses: &Houses, questions: &Mutex<Receiver<HouseQuestion>>, engine: &Handle) {
     loop {
         let next = questions.lock().unwrap_or_else(|broken| broken.into_inner()).recv();
-        let Ok(HouseQuestion { key, player, name, request, seat, game }) = next else { return };
+        let Ok(HouseQuestion { key, player, name, request, limit_ms, seat, game }) = next else {
+            return;
+        };
         // The announcement checked that these house players exist.
         let Ok(mut house) = houses.make(game.name(), &name) else { continue };
+        house.limit_time(Duration::from_millis(limit_ms));
         let answer = house.answer(player.as_str(), request.as_str(), seat, &*game);
         let answer = answer.get().to_owned();
         engine.send(Input::House { key, player, request, answer });
