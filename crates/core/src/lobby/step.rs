@@ -28,20 +28,15 @@ impl Lobby {
             }
             LobbyCommand::Claim { guest, account, password } => {
                 self.may_claim(&guest, &account)?;
-                let tokens: Vec<TokenHash> = self.tokens.of(&guest).cloned().collect();
+                let tokens = self.tokens_except(&guest, None);
                 self.emit(now, &mut events, GuestClaimed { guest, account, password });
-                for token in tokens {
-                    self.emit(now, &mut events, TokenRevoked { token });
-                }
+                self.revoke(now, &mut events, tokens);
             }
             LobbyCommand::ChangePassword { account, password, keep } => {
                 self.known(&account)?;
-                let others = self.tokens.of(&account).filter(|token| Some(*token) != keep.as_ref());
-                let others: Vec<TokenHash> = others.cloned().collect();
+                let others = self.tokens_except(&account, keep.as_ref());
                 self.emit(now, &mut events, PasswordChanged { account, password });
-                for token in others {
-                    self.emit(now, &mut events, TokenRevoked { token });
-                }
+                self.revoke(now, &mut events, others);
             }
             LobbyCommand::Blacklist { account, reason, by, cause } => {
                 self.known(&account)?;
@@ -96,6 +91,17 @@ impl Lobby {
             other => self.step_play(now, &mut events, other)?,
         }
         Ok(events)
+    }
+
+    /// The tokens of an account, except the one to keep.
+    fn tokens_except(&self, account: &PlayerName, keep: Option<&TokenHash>) -> Vec<TokenHash> {
+        self.tokens.of(account).filter(|token| Some(*token) != keep).cloned().collect()
+    }
+
+    fn revoke(&mut self, now: Millis, events: &mut Vec<Event>, tokens: Vec<TokenHash>) {
+        for token in tokens {
+            self.emit(now, events, TokenRevoked { token });
+        }
     }
 
     /// Processes the commands about playing.

@@ -18,6 +18,7 @@ use serde_json::Value;
 /// Every route there is.
 pub(super) fn all() -> Vec<Route> {
     let mut all = of_accounts();
+    all.extend(for_guests());
     all.extend(of_tournaments());
     all.extend(of_ended_tournaments());
     all.extend(of_matches());
@@ -63,22 +64,6 @@ fn of_accounts() -> Vec<Route> {
         .takes::<accounts::Change>()
         .done()
         .fails(&[403, 429]),
-        Route::post(
-            "/api/v1/guests",
-            guests::register,
-            "Makes a guest account, and logs it in for a token.",
-        )
-        .gives::<accounts::NewSession>(201)
-        .fails(&[403, 429]),
-        Route::put(
-            "/api/v1/accounts/me/claim",
-            guests::claim,
-            "Gives the guest who asks a name and a password, and logs in under that name.",
-        )
-        .by(Token)
-        .takes::<guests::Claiming>()
-        .gives::<accounts::NewSession>(201)
-        .fails(&[403, 409, 429]),
         Route::post("/api/v1/sessions", accounts::log_in, "Logs in for a token.")
             .takes::<accounts::Credentials>()
             .gives::<accounts::NewSession>(201)
@@ -106,6 +91,37 @@ fn of_accounts() -> Vec<Route> {
     ]
 }
 
+/// Guests, and the games that they start by themselves.
+fn for_guests() -> Vec<Route> {
+    vec![
+        Route::post(
+            "/api/v1/guests",
+            guests::register,
+            "Makes a guest account, and logs it in for a token.",
+        )
+        .gives::<accounts::NewSession>(201)
+        .fails(&[403, 429]),
+        Route::put(
+            "/api/v1/accounts/me/claim",
+            guests::claim,
+            "Gives the guest who asks a name and a password, and logs in under that name.",
+        )
+        .by(Token)
+        .takes::<guests::Claiming>()
+        .gives::<accounts::NewSession>(201)
+        .fails(&[403, 409, 429]),
+        Route::post(
+            "/api/v1/casual",
+            casual::play,
+            "Starts a casual game against house players, or invites people to one.",
+        )
+        .by(Token)
+        .takes::<casual::CasualGame>()
+        .gives::<announce::Announced>(201)
+        .fails(&[403, 404, 409]),
+    ]
+}
+
 fn of_tournaments() -> Vec<Route> {
     vec![
         Route::get("/api/v1/lobby", lobby::one, "Who is here, who waits, and what is played.")
@@ -124,15 +140,6 @@ fn of_tournaments() -> Vec<Route> {
             .takes::<Wanted>()
             .gives::<announce::Announced>(201)
             .fails(&[403, 404, 409]),
-        Route::post(
-            "/api/v1/casual",
-            casual::play,
-            "Starts a casual game against house players, or invites people to one.",
-        )
-        .by(Token)
-        .takes::<casual::CasualGame>()
-        .gives::<announce::Announced>(201)
-        .fails(&[403, 404, 409]),
         Route::get(
             "/api/v1/formats/simulation",
             formats::simulation,
