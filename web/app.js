@@ -24,6 +24,9 @@ const VIEWS = {
   game: "game",
   replay: "replay",
   play: "play",
+  rules: "rules",
+  bot: "bot",
+  new: "new",
 };
 
 /** @param {string} id @returns {HTMLElement} */
@@ -135,6 +138,7 @@ function who() {
           { href: "#/account", title: "Your account" },
           now.account,
           now.role === "operator" ? h("span", { class: "tag" }, "operator") : null,
+          now.guest ? h("span", { class: "tag" }, "guest") : null,
         )
       : h("a", { href: "#/account", class: "button" }, "Log in"),
   );

@@ -15,6 +15,7 @@ import { celebrate, laurel } from "../play/celebration.js";
 import { changes, options, setOptions } from "../play/options.js";
 import { connect } from "../play/session.js";
 import { allowNotifications, chime } from "../play/signals.js";
+import { waiting } from "../start/waiting.js";
 
 /** @typedef {import("../lib/matches.js").Seat} Seat */
 /** @typedef {import("../play/session.js").PlaySession} PlaySession */
@@ -570,7 +571,10 @@ class Play {
           ? "No game is waiting for you. Join one in the lobby; it starts here."
           : "";
       if (!this.board)
-        this.place.replaceChildren(h("p", {}, words, " ", h("a", { href: "#/" }, "Go to the lobby")));
+        this.place.replaceChildren(
+          waiting(),
+          h("p", {}, words, " ", h("a", { href: "#/" }, "Go to the lobby")),
+        );
       this.say("");
       return;
     }

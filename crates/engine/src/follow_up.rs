@@ -8,7 +8,7 @@ use super::journal::StreamKey;
 use super::query::{AnyAnswer, QueryId};
 use super::results::Report;
 use super::{CloseReason, ConnId, Effect, Engine, MatchKey, Note, Tell, lobby};
-use agon_core::lobby::{Cheat, LobbyCommand, TokenHash};
+use agon_core::lobby::{Cheat, LobbyCommand, QueueName, TokenHash};
 use agon_core::{
     Faulted, GameResult, Head, MatchId, Notice, PlayerName, RequestId, TournamentId, TournamentPlan,
 };
@@ -73,6 +73,8 @@ pub(crate) enum FollowUp {
     TellNews,
     /// Confirm a subscription and list the open sign-ups.
     ConfirmSubscription(ConnId),
+    /// Start games in a queue, if enough connected players wait in it.
+    FillQueue(QueueName),
     /// Free the name of a player who left without ever playing.
     DropNewcomer(PlayerName),
     /// Report the end of a game to the operator.
@@ -150,6 +152,7 @@ impl Engine {
             FollowUp::SignUpOpened(id) => self.sign_up_opened(id),
             FollowUp::TellNews => self.tell_news(),
             FollowUp::ConfirmSubscription(conn) => self.confirm_subscription(conn),
+            FollowUp::FillQueue(queue) => self.fill_queue(&queue),
             FollowUp::DropNewcomer(player) => self.drop_if_gone(&player),
             FollowUp::NoteGame(key, result) => self.note(Note::GameEnded { key, result }),
             FollowUp::NoteFault(tournament, of_match, faulted) => {

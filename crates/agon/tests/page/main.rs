@@ -13,6 +13,7 @@ mod playing;
 mod presence;
 mod replaying;
 mod screenshots;
+mod start;
 #[expect(dead_code, reason = "the tests of the server use the rest")]
 #[path = "../server/support.rs"]
 mod support;
