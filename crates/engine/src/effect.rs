@@ -28,6 +28,20 @@ pub enum AskId {
     Tournament(TournamentId, RequestId),
 }
 
+impl AskId {
+    /// Whether a request of a match was sent under this name. Requests to a program that the host
+    /// runs do not name the tournament.
+    pub(crate) fn is_sent_as(&self, name: &RequestId) -> bool {
+        let AskId::Match(key, request) = self else { return false };
+        match name.as_str().split_once(':') {
+            Some((tournament, rest)) => {
+                rest == request.as_str() && tournament == key.tournament.as_str()
+            }
+            None => name == request,
+        }
+    }
+}
+
 /// A request for which the driver reports when it was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PeerAsk {

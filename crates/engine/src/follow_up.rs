@@ -5,6 +5,7 @@
 //! out, in the order in which they were named.
 
 use super::journal::StreamKey;
+use super::port::ToSeat;
 use super::query::{AnyAnswer, QueryId};
 use super::results::Report;
 use super::{CloseReason, ConnId, Effect, Engine, MatchKey, Note, Tell, lobby};
@@ -127,7 +128,10 @@ impl Engine {
                 let id = Some(id.as_str());
                 self.send(conn, &ToPlayer::Error { code, id, detail, accepted });
             }
-            FollowUp::SendNotice(key, notice) => self.services.tell_in_match(&key, notice),
+            FollowUp::SendNotice(key, notice) => {
+                let player = notice.player.clone();
+                self.services.to_seat(&player, ToSeat::Notice { key: &key, notice });
+            }
             FollowUp::Notify { players, about, data } => {
                 self.services.notify_all(&players, about, &data);
             }

@@ -32,6 +32,7 @@ mod lobby;
 pub mod names;
 mod operator;
 pub mod password;
+mod port;
 mod ports;
 pub mod query;
 mod recover;
@@ -47,9 +48,9 @@ mod wanted;
 
 pub use agon_core::MatchKey;
 use agon_core::lobby::{Lobby, LobbyCommand, LobbyRejection};
-use agon_core::{ApplyError, BadLine, Match, Millis, Secret, Tournament, TournamentId};
+use agon_core::{ApplyError, BadLine, Match, Millis, PlayerName, Secret, Tournament, TournamentId};
 use agon_games::Registry;
-use cells::Cells;
+use cells::{Cells, RejectedAnswer};
 pub use cells::{GameCounts, delay, watch};
 pub use effect::{
     AskId, CloseReason, Effect, Effects, HouseQuestion, LineRange, LoginOutcome, Note,
@@ -61,6 +62,7 @@ pub use journal::StreamKey;
 use lobby::LobbyCell;
 pub use lobby::{AnnounceError, check_announcement};
 pub use operator::NotObeyed;
+use port::FromSeat;
 pub use ports::{HousePlayers, LobbySnapshot, ReadError, StreamReader};
 pub use query::QueryId;
 pub use results::Report;
@@ -313,7 +315,7 @@ impl Engine {
             Input::Bad { conn, why, line } => self.bad_line(conn, &why, &line),
             Input::Peer { conn, said, at } => self.peer_said(conn, said, at),
             Input::Translated { conn, said, at } => self.translated(conn, said, at),
-            Input::Delivered { conn, ask, at } => self.cells.delivered(conn, &ask, at),
+            Input::Delivered { conn, ask, at } => self.delivered(conn, ask, at),
             Input::Closed { conn } => self.closed(conn),
             Input::Lost { conn, fault } => self.lost(conn, &fault, CloseReason::Left),
             Input::LoginDue { conn } => self.login_due(conn),
@@ -400,6 +402,16 @@ impl Engine {
         let done = run(&mut self.cells, &mut Context { services: &mut self.services, accounts });
         self.settle();
         done
+    }
+
+    /// Hands a message from a player's seat to the cells.
+    fn to_cells(&mut self, player: &PlayerName, message: FromSeat) -> Result<(), RejectedAnswer> {
+        self.in_cells(|cells, cx| cells.from_seat(cx, player, message))
+    }
+
+    /// Hands a message from a player's seat to the cells, which need not reply.
+    fn tell_cells(&mut self, player: &PlayerName, message: FromSeat) {
+        let _ = self.to_cells(player, message);
     }
 
     /// Lets the lobby decide a command, then carries out what that means for others.

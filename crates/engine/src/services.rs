@@ -8,10 +8,9 @@ use super::ports::Entropy;
 use super::seats::PresentPlayers;
 use super::timers::Timers;
 use super::{
-    ConnId, Effect, Effects, EngineError, HousePlayers, MatchKey, Note, Settings, StreamReader,
-    Tell, Time,
+    ConnId, Effect, Effects, EngineError, HousePlayers, Note, Settings, StreamReader, Tell, Time,
 };
-use agon_core::{Event, Millis, Notice, PlayerName, Secret, TournamentId};
+use agon_core::{Event, Millis, PlayerName, Secret, TournamentId};
 use agon_games::Registry;
 use agon_wire::native::{self, ToPlayer};
 use serde_json::Value;
@@ -166,24 +165,6 @@ impl Services {
             && let (Some(conn), false, false) = (seat.conn(), seat.takes_calls(), seat.is_local())
         {
             self.send_line(conn, message);
-        }
-    }
-
-    /// Sends a player a notice of a match. To a local program it does not name the match.
-    pub(crate) fn tell_in_match(&mut self, key: &MatchKey, notice: Notice) {
-        let Notice { player, about, data } = notice;
-        let Some(seat) = self.present.seat(&player) else { return };
-        let (tournament, in_match) = (Some(&key.tournament), Some(&key.id));
-        match (seat.conn(), seat.takes_calls()) {
-            (Some(conn), false) if seat.is_local() => {
-                self.send_line(conn, &ToPlayer::notice(about, Some(data)));
-            }
-            (Some(conn), false) => {
-                let notice = ToPlayer::Notice { about, tournament, in_match, data: Some(data) };
-                let line = self.effects.write(&native::encode(&notice));
-                self.effects.push(Effect::Notice { conn, line });
-            }
-            _ => {}
         }
     }
 

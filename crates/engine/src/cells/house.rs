@@ -9,10 +9,10 @@ use std::sync::Arc;
 impl Cells {
     /// Has a house player answer a request.
     pub(super) fn ask_house(&mut self, cx: &mut Context<'_>, key: &MatchKey, pending: Pending) {
-        self.mark_sent(cx, key, pending.clone(), None);
+        let Some(live) = self.matches.get_mut(key) else { return };
+        live.mark_sent(cx.services.now_ms(), pending.clone(), None);
         let (player, request) = (pending.player, pending.id);
-        let game = self.matches.get(key).and_then(|live| live.played.referee());
-        match (pending.ask, game) {
+        match (pending.ask, live.played.referee()) {
             (Ask::Game(seat), Some(referee)) => {
                 let Some(name) = cx.present.seat(&player).and_then(|seat| seat.house()) else {
                     return;
