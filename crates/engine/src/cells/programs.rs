@@ -167,15 +167,24 @@ impl Cells {
         let Some(asked) = live.asked.get(&request).filter(|_| open) else { return };
         let (_, clock) = &asked.to;
         let timing = taken.timing.unwrap_or_else(|| clock.timing(taken.at));
+        // In a pause no answer is late, and a bad reply is charged to nobody: the program is asked
+        // again after the pause.
+        let rests = live.machine.paused().is_some();
+        let ask = AskId::Tournament(id.clone(), request.clone());
+        cx.to_seat(&player, ToSeat::Recall(&ask));
         let command = match answer {
-            _ if timing.is_late => {
+            Err(_) if rests => {
+                if let Some(live) = self.tournaments.get_mut(id) {
+                    live.asked.remove(&request);
+                }
+                return;
+            }
+            _ if timing.is_late && !rests => {
                 TournamentCommand::Drop { player, fault: Fault::timeout(clock.limit_ms()) }
             }
-            Ok(answer) => TournamentCommand::Answer { player, request: request.clone(), answer },
+            Ok(answer) => TournamentCommand::Answer { player, request, answer },
             Err(bad) => TournamentCommand::Drop { player, fault: bad.fault() },
         };
-        let (player, ask) = (asked.player.clone(), AskId::Tournament(id.clone(), request));
-        cx.to_seat(&player, ToSeat::Recall(&ask));
         self.step_tournament(cx, id, command);
     }
 
