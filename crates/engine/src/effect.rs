@@ -11,9 +11,10 @@ use super::query::{AnyAnswer, QueryId};
 use super::{ConnId, MatchKey};
 use agon_core::lobby::PasswordHash;
 use agon_core::{
-    Faulted, GameResult, MatchId, MatchResult, Millis, PlayerName, RequestId, TournamentId,
+    Faulted, GameResult, Head, MatchId, MatchPlan, MatchResult, Millis, PlayerName, RequestId,
+    TournamentId,
 };
-use agon_games::{GameState, Seat as GameSeat};
+use agon_games::Seat as GameSeat;
 use agon_wire::peer::Told;
 use std::net::IpAddr;
 use std::ops::Range;
@@ -115,10 +116,18 @@ pub struct HouseQuestion {
     pub name: Arc<str>,
     /// The request.
     pub request: RequestId,
-    /// The player's seat in the game.
+    /// The player's seat in the game, which [`Engine::game_of`](crate::Engine::game_of) returns.
     pub seat: GameSeat,
-    /// The game.
-    pub game: Box<dyn GameState>,
+}
+
+/// The result of a match, for its tournament.
+pub struct MatchReport {
+    /// The match.
+    pub key: MatchKey,
+    /// How it ended.
+    pub result: MatchResult,
+    /// The head of its log.
+    pub head: Option<Head>,
 }
 
 /// A report to the operator. The driver counts all of them and logs some.
@@ -294,6 +303,10 @@ pub enum Effect {
     CheckPassword { conn: ConnId, from: IpAddr, account: PlayerName, check: PasswordCheck },
     /// Have a house player answer a request.
     AskHouse(Box<HouseQuestion>),
+    /// Have another engine play a match: see [`TournamentPart`](crate::TournamentPart).
+    HandOut(Box<MatchPlan>),
+    /// Report a match that is over to the engine that plays the tournament.
+    Report(Box<MatchReport>),
     /// Store a snapshot of the lobby after its first `seq` events, and report when that is done.
     KeepSnapshot { seq: u64, lobby: Box<agon_core::lobby::Lobby> },
     /// Send a watcher a message.

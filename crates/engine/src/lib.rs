@@ -49,11 +49,11 @@ mod wanted;
 pub use agon_core::MatchKey;
 use agon_core::lobby::{Lobby, LobbyCommand, LobbyRejection};
 use agon_core::{ApplyError, BadLine, Match, Millis, PlayerName, Secret, Tournament, TournamentId};
-use agon_games::Registry;
+use agon_games::{GameState, Registry};
 use cells::{Cells, RejectedAnswer};
 pub use cells::{GameCounts, delay, watch};
 pub use effect::{
-    AskId, CloseReason, Effect, Effects, HouseQuestion, LineRange, LoginOutcome, Note,
+    AskId, CloseReason, Effect, Effects, HouseQuestion, LineRange, LoginOutcome, MatchReport, Note,
     PasswordCheck, PasswordResult, PeerAsk, Record, Tell,
 };
 use follow_up::FollowUp;
@@ -124,6 +124,21 @@ pub struct LocalPlayers {
     pub matches_max: usize,
     /// How long a match waits for programs that the host starts for it.
     pub start_ms: Millis,
+    /// Which part of its tournament the engine plays.
+    pub part: TournamentPart,
+}
+
+/// Which part of a host's tournament an engine plays. Matches between house players need only
+/// processor time, so a host may divide them among several engines, each on a thread of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TournamentPart {
+    /// The tournament and its matches.
+    Whole,
+    /// The tournament. Other engines play its matches, which [`Effect::HandOut`] names, and their
+    /// results come back as [`Input::Reported`].
+    Rounds,
+    /// The matches that [`Input::Play`] names. The log has the tournament already.
+    Matches,
 }
 
 impl Default for Settings {
@@ -283,6 +298,11 @@ impl Engine {
         self.cells.game_counts()
     }
 
+    /// The game that a house player is asked about; `None` if it is over.
+    pub fn game_of(&self, question: &HouseQuestion) -> Option<&dyn GameState> {
+        Some(self.live_match(&question.key)?.referee()?.game())
+    }
+
     /// The matches that run, each with the secret of its tournament.
     pub fn live_matches(&self) -> impl Iterator<Item = (&MatchKey, &Match, &Secret)> {
         self.cells.live_matches()
@@ -308,6 +328,8 @@ impl Engine {
             Input::Void { key, ruling } => {
                 self.in_cells(|cells, cx| cells.void_running_game(cx, &key, &ruling));
             }
+            Input::Play(plan) => self.in_cells(|cells, cx| cells.open_match(cx, &plan)),
+            Input::Reported(report) => self.in_cells(|cells, cx| cells.reported(cx, *report)),
             Input::Abandon { key, ruling } => {
                 self.in_cells(|cells, cx| cells.abandon(cx, &key, &ruling));
             }

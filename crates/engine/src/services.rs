@@ -9,6 +9,7 @@ use super::seats::PresentPlayers;
 use super::timers::Timers;
 use super::{
     ConnId, Effect, Effects, EngineError, HousePlayers, Note, Settings, StreamReader, Tell, Time,
+    TournamentPart,
 };
 use agon_core::{Event, Millis, PlayerName, Secret, TournamentId};
 use agon_games::Registry;
@@ -215,6 +216,11 @@ impl Services {
     /// shorter than the reconnect time.
     pub(crate) fn away_ms(&self) -> Millis {
         AWAY_MS.min(self.settings.reconnect_ms.saturating_sub(1))
+    }
+
+    /// Whether this engine plays only a part of its tournament, and that one.
+    pub(crate) fn plays(&self, part: TournamentPart) -> bool {
+        self.settings.local.is_some_and(|local| local.part == part)
     }
 
     /// A new secret for a tournament, before it is committed.

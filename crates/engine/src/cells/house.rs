@@ -13,13 +13,12 @@ impl Cells {
         live.mark_sent(cx.services.now_ms(), pending.clone(), None);
         let (player, request) = (pending.player, pending.id);
         match (pending.ask, live.played.referee()) {
-            (Ask::Game(seat), Some(referee)) => {
+            (Ask::Game(seat), Some(_)) => {
                 let Some(name) = cx.present.seat(&player).and_then(|seat| seat.house()) else {
                     return;
                 };
                 let (key, name) = (key.clone(), Arc::clone(name));
-                let game = referee.game().boxed_clone();
-                let question = HouseQuestion { key, player, name, request, seat, game };
+                let question = HouseQuestion { key, player, name, request, seat };
                 cx.effects.push(Effect::AskHouse(Box::new(question)));
             }
             _ => self.house_answered(cx, key, player, request, "\"ok\"".into()),

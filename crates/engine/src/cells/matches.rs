@@ -41,7 +41,7 @@ pub(crate) struct RejectedAnswer {
 
 impl Cells {
     /// Opens a match: resumes it from the log, or starts it.
-    pub(super) fn open_match(&mut self, cx: &mut Context<'_>, plan: &MatchPlan) {
+    pub(crate) fn open_match(&mut self, cx: &mut Context<'_>, plan: &MatchPlan) {
         let key = MatchKey::new(plan.tournament.clone(), plan.id.clone());
         let Some(secret) = self.tournaments.get(&plan.tournament).map(|live| live.secret.clone())
         else {

@@ -92,6 +92,8 @@ pub(crate) struct Cells {
     counted: CellCounts,
     /// Live matches that were folded at the start and are not resumed yet.
     folded_ahead: HashMap<MatchKey, RecoveredMatch>,
+    /// Matches that other engines play.
+    handed_out: BTreeSet<MatchKey>,
     /// The buffer for the request that is being written, reused to save allocations.
     line: Vec<u8>,
 }

@@ -7,7 +7,7 @@ use crate::journal::StreamKey;
 use crate::results::Report;
 use crate::services::{Context, Services};
 use crate::timers::Timer;
-use crate::{EngineError, MatchKey, Note, Tell};
+use crate::{Effect, EngineError, MatchKey, MatchReport, Note, Tell, TournamentPart};
 use agon_core::lobby::LobbyRejection;
 use agon_core::{
     Event, Fault, FaultKind, Head, Line, MatchId, MatchPlan, MatchResult, Millis, PlayerName,
@@ -89,6 +89,9 @@ impl Cells {
         let stream = StreamKey::Tournament(plan.id.clone());
         let (lines, end) = cx.load_chained(&stream.name())?;
         let Some(began_at) = lines.first().map(|line| line.at) else {
+            if cx.plays(TournamentPart::Matches) {
+                return Ok(());
+            }
             self.create(cx, plan, secret);
             return Ok(());
         };
@@ -105,6 +108,10 @@ impl Cells {
         live.is_resumed = true;
         live.told = told;
         self.tournaments.insert(plan.id.clone(), live);
+        if cx.plays(TournamentPart::Matches) {
+            plan.players.iter().for_each(|player| cx.seat_if_house(player));
+            return Ok(());
+        }
         self.blacklist_again_in(cx, &plan.id)?;
         self.begin(cx, &plan.id);
         Ok(())
@@ -217,17 +224,27 @@ impl Cells {
         let ruled = paused || live.machine.resumed().is_some();
         let pending = if paused { Vec::new() } else { live.machine.pending() };
         let places = cx.settings.local.map_or(usize::MAX, |local| local.matches_max);
-        let places = places.saturating_sub(self.matches.len());
+        let places = places.saturating_sub(self.matches.len() + self.handed_out.len());
         let key = |plan: &MatchPlan| MatchKey::new(id.clone(), plan.id.clone());
         let open = live.machine.open_matches();
-        let not_live = open.filter(|plan| !self.matches.is_live(&key(plan)));
+        let not_live = open.filter(|plan| {
+            let key = key(plan);
+            !self.matches.is_live(&key) && !self.handed_out.contains(&key)
+        });
         let not_live: Vec<MatchPlan> = not_live.take(places).cloned().collect();
         if ruled {
             let open: Vec<MatchKey> = live.machine.open_matches().map(key).collect();
             open.iter().for_each(|key| self.follow(cx, key));
         }
         pending.into_iter().for_each(|pending| self.greet(cx, id, pending));
-        not_live.iter().for_each(|plan| self.open_match(cx, plan));
+        for plan in not_live {
+            if cx.plays(TournamentPart::Rounds) {
+                self.handed_out.insert(MatchKey::new(id.clone(), plan.id.clone()));
+                cx.effects.push(Effect::HandOut(Box::new(plan)));
+            } else {
+                self.open_match(cx, &plan);
+            }
+        }
     }
 
     /// Answers the open greetings and farewells of a player who is connected now.
@@ -360,8 +377,20 @@ impl Cells {
         result: MatchResult,
         head: Option<Head>,
     ) {
+        if cx.plays(TournamentPart::Matches) {
+            let report = MatchReport { key: key.clone(), result, head };
+            return cx.effects.push(Effect::Report(Box::new(report)));
+        }
         let command = TournamentCommand::Report { id: key.id.clone(), result, head };
         self.step_tournament(cx, &key.tournament, command);
+    }
+
+    /// Handles the report of a match that another engine played.
+    pub(crate) fn reported(&mut self, cx: &mut Context<'_>, report: MatchReport) {
+        let MatchReport { key, result, head } = report;
+        if self.handed_out.remove(&key) {
+            self.report(cx, &key, result, head);
+        }
     }
 
     fn tournament_over(&mut self, cx: &mut Context<'_>, id: &TournamentId) {
