@@ -297,7 +297,7 @@ pub enum Effect {
     /// Append a record to the log and report when it is durable.
     Append(Record),
     /// Load a stream from the log and report its lines. The engine itself reads only when it starts,
-    /// and when a tournament or a match begins.
+    /// when a match is replayed, and when a tournament draws its players by lot.
     Load(StreamKey),
     /// Check a password and report the result, unless the connection is closed before.
     CheckPassword { conn: ConnId, from: IpAddr, account: PlayerName, check: PasswordCheck },

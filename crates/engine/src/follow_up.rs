@@ -11,7 +11,8 @@ use super::results::Report;
 use super::{CloseReason, ConnId, Effect, Engine, MatchKey, Note, Tell, lobby};
 use agon_core::lobby::{Cheat, LobbyCommand, TokenHash};
 use agon_core::{
-    Faulted, GameResult, Head, MatchId, Notice, PlayerName, RequestId, TournamentId, TournamentPlan,
+    Faulted, GameResult, Head, MatchId, Notice, PlayerName, RequestId, Secret, TournamentId,
+    TournamentPlan,
 };
 use agon_games::Json;
 use agon_wire::native::ToPlayer;
@@ -20,8 +21,10 @@ use serde_json::{Value, json};
 
 /// One action for when a record is durable.
 pub(crate) enum FollowUp {
-    /// Start a tournament that the lobby decided on, or whose secret is durable now.
+    /// Start a tournament that the lobby decided on.
     Start(Box<TournamentPlan>),
+    /// Start a tournament whose secret is durable now.
+    StartWith(Box<TournamentPlan>, Secret),
     /// Remove a blacklisted player from every tournament.
     Expel(PlayerName),
     /// Remove a blacklisted player from one tournament.
@@ -102,6 +105,9 @@ impl Engine {
     pub(super) fn follow_up(&mut self, what: FollowUp) {
         match what {
             FollowUp::Start(plan) => self.in_cells(|cells, cx| cells.start_tournament(cx, *plan)),
+            FollowUp::StartWith(plan, secret) => {
+                self.in_cells(|cells, cx| cells.start_with(cx, *plan, secret));
+            }
             FollowUp::Expel(player) => self.expel(&player),
             FollowUp::ExpelFrom(id, player) => {
                 self.in_cells(|cells, cx| cells.expel_from(cx, &id, &player));

@@ -347,7 +347,14 @@ impl Engine {
             }
             Input::Committed(stream) => self.committed(stream),
             Input::Refused(stream) => self.refused(&stream),
-            Input::Loaded { stream, lines } => self.loaded(&stream, lines),
+            Input::Loaded { stream: StreamKey::Tournament(id), lines } => {
+                self.result_loaded(&id, lines);
+            }
+            Input::Loaded { stream: StreamKey::Secret(id), lines } => {
+                self.in_cells(|cells, cx| cells.secret_loaded(cx, &id, lines));
+            }
+            // The engine loads nothing else.
+            Input::Loaded { .. } => {}
             Input::SnapshotKept => self.lobby.snapshot_kept(),
             Input::Query { id, query } => query.run(id, self),
             Input::Unwatch(watcher) => self.cells.unwatch(watcher),

@@ -112,6 +112,8 @@ fn first_requests_follow_from_the_announcement() {
     let said = bench.announce_only("yahtzee-referee", "{}", r#"["ann","bob"]"#);
     assert_eq!(said, ["append lobby: tournament-announced, tournament-started"]);
     let all = bench.commit();
+    assert_eq!(all[0], "load secret/cup", "the engine does not read the log itself");
+    assert!(all.contains(&"append secret/cup: secret-kept".to_owned()));
     let asked: Vec<_> = all.iter().filter(|effect| effect.starts_with("ask ")).collect();
     assert_eq!(asked, ["ask 1 r1m1.1.0.0", "ask 2 r1m1.1.1.0"]);
     let started = all.iter().position(|effect| effect.contains("match/cup/r1m1")).unwrap();

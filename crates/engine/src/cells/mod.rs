@@ -34,7 +34,7 @@ use crate::show::ShownTournament;
 use crate::timers::Timer;
 use agon_core::{
     Match, Millis, PlayerName, RecoveredMatch, Secret, Secrets, Tournament, TournamentCommand,
-    TournamentId,
+    TournamentId, TournamentPlan,
 };
 use delay::HeldBack;
 use live_match::Matches;
@@ -78,6 +78,8 @@ pub(crate) struct CellCounts {
 #[derive(Default)]
 pub(crate) struct Cells {
     tournaments: HashMap<TournamentId, LiveTournament>,
+    /// Tournaments whose secret is being looked up.
+    starting: HashMap<TournamentId, TournamentPlan>,
     matches: Matches,
     watchers: Watchers,
     held_back: HashMap<MatchKey, HeldBack>,
@@ -240,9 +242,7 @@ mod tests {
     use crate::{AskId, ConnId, Effect, Effects, HousePlayers, LobbySnapshot, ReadError};
     use crate::{Seat, Settings, StreamReader, Wire};
     use agon_core::lobby::Lobby;
-    use agon_core::{
-        Preset, Raw, Rejection, RequestId, SecretKept, StreamEnd, Timing, TournamentPlan,
-    };
+    use agon_core::{Preset, Raw, Rejection, RequestId, SecretKept, StreamEnd, Timing};
     use agon_games::Registry;
 
     /// A log that has the secret of one tournament and nothing else.

@@ -4,10 +4,11 @@ use super::Cells;
 use super::programs::{AskedProgram, dropped_programs, tell_programs_the_end};
 use crate::follow_up::{Conclusion, FollowUp};
 use crate::journal::StreamKey;
+use crate::recover::secret_in;
 use crate::results::Report;
 use crate::services::{Context, Services};
 use crate::timers::Timer;
-use crate::{Effect, EngineError, MatchKey, MatchReport, Note, Tell, TournamentPart};
+use crate::{Effect, EngineError, MatchKey, MatchReport, Note, ReadError, Tell, TournamentPart};
 use agon_core::lobby::LobbyRejection;
 use agon_core::{
     Event, Fault, FaultKind, Head, Line, MatchId, MatchPlan, MatchResult, Millis, PlayerName,
@@ -34,9 +35,11 @@ pub(super) struct LiveTournament {
     told: BTreeSet<PlayerName>,
     /// The requests to connections that answer for themselves.
     pub(super) asked: HashMap<RequestId, AskedProgram>,
-    /// Whether it was resumed from the log.
-    is_resumed: bool,
-    /// The matches that were opened in this run.
+    /// Whether the log may have records of every match. The files of a host are synced one by one,
+    /// so after a crash of the machine the record of a round may be missing that a match follows.
+    reads_every_match: bool,
+    /// The matches of which the log may have records: they were paired before the engine resumed the
+    /// tournament, or opened in this run.
     opened: BTreeSet<MatchId>,
 }
 
@@ -52,27 +55,55 @@ impl LiveTournament {
             farewell_by: None,
             told: BTreeSet::new(),
             asked: HashMap::new(),
-            is_resumed: false,
+            reads_every_match: false,
             opened: BTreeSet::new(),
         }
     }
 
     /// Notes that a match opens; returns whether the log may have records of it.
     pub(super) fn open(&mut self, id: &MatchId) -> bool {
-        !self.opened.insert(id.clone()) || self.is_resumed
+        !self.opened.insert(id.clone()) || self.reads_every_match
     }
 }
 
 impl Cells {
-    /// Starts a tournament that the lobby decided on in this run: the log has at most its secret.
+    /// Starts a tournament that the lobby decided on in this run: the log has at most its secret,
+    /// which the driver looks up.
     pub(crate) fn start_tournament(&mut self, cx: &mut Context<'_>, plan: TournamentPlan) {
-        if cx.stopping {
-            return;
+        if !cx.stopping {
+            cx.effects.push(Effect::Load(StreamKey::Secret(plan.id.clone())));
+            self.starting.insert(plan.id.clone(), plan);
         }
-        match claim(cx, &plan.id) {
-            Ok(Some(secret)) => self.create(cx, plan, secret),
+    }
+
+    /// Goes on with the start of a tournament whose secret was looked up.
+    pub(crate) fn secret_loaded(
+        &mut self,
+        cx: &mut Context<'_>,
+        id: &TournamentId,
+        lines: Result<Vec<String>, ReadError>,
+    ) {
+        let Some(plan) = self.starting.remove(id) else { return };
+        let stream = StreamKey::Secret(id.clone()).name();
+        let lines = lines.map_err(EngineError::Read);
+        match lines.and_then(|lines| Ok(secret_in(cx.parse(&stream, &lines, 0)?))) {
+            Ok(Some(secret)) => self.start_with(cx, plan, secret),
             Ok(None) => make_secret(cx, plan),
             Err(error) => cx.fail(error),
+        }
+    }
+
+    /// Starts a tournament whose secret is durable.
+    pub(crate) fn start_with(
+        &mut self,
+        cx: &mut Context<'_>,
+        plan: TournamentPlan,
+        secret: Secret,
+    ) {
+        if !cx.stopping {
+            cx.journals.claim(&plan.id);
+            cx.journals.close(&StreamKey::Secret(plan.id.clone()));
+            self.create(cx, plan, secret);
         }
     }
 
@@ -105,7 +136,9 @@ impl Cells {
         };
         cx.journals.open(stream, end);
         let mut live = LiveTournament::new(cx, machine, secret, began_at);
-        live.is_resumed = true;
+        live.reads_every_match = cx.settings.local.is_some();
+        let paired = live.machine.rounds().iter().flat_map(|round| &round.matches);
+        live.opened = paired.map(|plan| plan.id.clone()).collect();
         live.told = told;
         self.tournaments.insert(plan.id.clone(), live);
         if cx.plays(TournamentPart::Matches) {
@@ -510,10 +543,11 @@ fn claim(cx: &mut Context<'_>, id: &TournamentId) -> Result<Option<Secret>, Engi
 
 /// Makes the secret of a tournament, which starts when the secret is durable.
 fn make_secret(cx: &mut Context<'_>, plan: TournamentPlan) {
+    cx.journals.claim(&plan.id);
     let secret = cx.new_secret(&plan.id);
-    let kept = SecretKept { tournament: plan.id.clone(), secret };
+    let kept = SecretKept { tournament: plan.id.clone(), secret: secret.clone() };
     let stream = StreamKey::Secret(plan.id.clone());
-    cx.commit(stream, &[kept.into()], vec![FollowUp::Start(Box::new(plan))]);
+    cx.commit(stream, &[kept.into()], vec![FollowUp::StartWith(Box::new(plan), secret)]);
 }
 
 /// Sends all players of a tournament its end, with the head of its log. With the head, they can

@@ -77,6 +77,7 @@ pub(crate) struct Bench {
     last_asked: Option<(ConnId, String)>,
     /// The latest request that each connection was called for.
     called: BTreeMap<ConnId, AskId>,
+    secrets_wanted: Vec<TournamentId>,
 }
 
 impl Bench {
@@ -100,6 +101,7 @@ impl Bench {
             last_request: None,
             last_asked: None,
             called: BTreeMap::new(),
+            secrets_wanted: Vec::new(),
         };
         bench.words();
         bench.commit();
@@ -114,7 +116,15 @@ impl Bench {
     /// Gives the engine an input; what it wants done.
     pub(crate) fn give(&mut self, input: Input) -> Vec<String> {
         self.engine.handle(Time::at(self.now), input);
-        self.words()
+        let mut words = self.words();
+        // The driver looks up the secret of a tournament that starts.
+        while let Some(id) = self.secrets_wanted.pop() {
+            let stream = StreamKey::Secret(id);
+            let lines = Ok(self.lines(&stream.name()));
+            self.engine.handle(Time::at(self.now), Input::Loaded { stream, lines });
+            words.extend(self.words());
+        }
+        words
     }
 
     /// Lets time pass; what the engine wants done.
@@ -362,6 +372,9 @@ impl Bench {
             if let Effect::Call { conn, tell } = &effect {
                 let ask = tell.ask.iter().map(|ask| (*conn, ask.id.clone()));
                 self.called.extend(ask);
+            }
+            if let Effect::Load(StreamKey::Secret(id)) = &effect {
+                self.secrets_wanted.push(id.clone());
             }
             if let Effect::Append(record) = effect {
                 self.in_flight.push(record);

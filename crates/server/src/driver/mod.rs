@@ -409,8 +409,9 @@ impl Driver {
             }
             Effect::Load(stream) => self.load(stream),
             Effect::AskHouse(question) => {
-                let game = self.engine.game_of(&question).map(|game| game.boxed_clone());
-                game.into_iter().for_each(|game| self.houses.ask(*question, game));
+                if let Some(game) = self.engine.game_of(&question) {
+                    self.houses.ask(*question, game.boxed_clone());
+                }
             }
             // Only a host of local programs divides its tournament.
             Effect::HandOut(_) | Effect::Report(_) => {}
