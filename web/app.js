@@ -8,6 +8,7 @@ import { h, render } from "./lib/dom.js";
 import { emblem } from "./lib/emblem.js";
 import { arrive, note } from "./lib/scrolling.js";
 import { status, streams } from "./lib/stream.js";
+import { title } from "./lib/title.js";
 
 /** @typedef {import("./lib/types.js").App} App */
 /** @typedef {import("./lib/types.js").Mount} Mount */
@@ -27,6 +28,9 @@ const VIEWS = {
   leaderboard: "leaderboard",
   replay: "replay",
   play: "play",
+  rules: "rules",
+  bot: "bot",
+  new: "new",
 };
 
 /** @param {string} id @returns {HTMLElement} */
@@ -113,11 +117,6 @@ const saying = (heading, text, way) => (root, _params, app) => {
   return () => {};
 };
 
-/** @param {string} text */
-function title(text) {
-  document.title = text ? `${text} · Agon` : "Agon";
-}
-
 /** @param {string} text @param {"good" | "bad"} [kind] */
 function say(text, kind = "good") {
   const note = h("p", { class: kind }, text);
@@ -145,6 +144,7 @@ function who() {
           emblem(now.account),
           h("bdi", {}, now.account),
           now.role === "operator" ? h("span", { class: "tag" }, "operator") : null,
+          now.guest ? h("span", { class: "tag" }, "guest") : null,
         )
       : h("a", { href: "#/account", class: "button" }, "Log in"),
   );
@@ -188,3 +188,6 @@ who();
 theme();
 heard();
 route();
+// A person with a game goes on playing after a reload, whatever view is shown first.
+if (session() && (sessionStorage.getItem("agon.playing") || localStorage.getItem("agon.unfinished")))
+  import("./play/session.js").then(({ resume }) => resume({ say }));

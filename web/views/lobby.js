@@ -1,15 +1,17 @@
-// The lobby: running and open tournaments, players online, how to join, results, and the
-// leaderboard.
+// The lobby: a game at once, running and open tournaments, players online, queues, results, and the
+// leaderboard. Visitors and guests see first what this place is.
 
-import { session, sessions } from "../lib/api.js";
+import { path, session, sessions } from "../lib/api.js";
 import { acting } from "../lib/acting.js";
 import { h, render } from "../lib/dom.js";
+import { watched } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
-import { announce } from "../lobby/announce.js";
 import { hero } from "../lobby/hero.js";
 import { nothing, refresh } from "../lobby/known.js";
 import { pastTournaments, results, tournaments } from "../lobby/lists.js";
 import { here, invitations, leaders, queues } from "../lobby/people.js";
+import { waiting } from "../start/waiting.js";
+import { loadDemo, tiles, welcome } from "../start/welcome.js";
 
 /** How often results are fetched while a tournament runs; otherwise less often. */
 const RUNNING_MS = 5_000;
@@ -58,53 +60,58 @@ export function mount(root, _params, app) {
 
   function show() {
     const { lobby } = known;
-    // Everything at once: a part that comes later would move the others.
-    if (!lobby || !known.complete) return render(root, h("h1", {}, "Lobby"), h("p", { class: "soft" }, "Loading …"));
     const now = session();
-    const { here: present, accounts } = lobby;
-    const counts = `${present} here · ${accounts} accounts · ${lobby.counts.running} running`;
+    // What needs no data is there at once. The rest follows below it in one step, so that no part
+    // moves another.
     render(
       root,
+      !now || now.guest
+        ? welcome(app, toWatch(lobby, known.matches))
+        : [
+            h(
+              "div",
+              { class: "head" },
+              h("h1", {}, "Lobby"),
+              lobby ? h("p", { class: "soft" }, counts(lobby)) : null,
+              now.role === "operator"
+                ? h("a", { class: "button plain", href: "#/new" }, "New tournament")
+                : null,
+            ),
+            tiles(app),
+          ],
+      waiting(),
+      known.complete
+        ? [hero(known.live), columns()]
+        : h("p", { class: "soft", "data-key": "loading" }, "Loading …"),
+    );
+  }
+
+  function columns() {
+    return h(
+      "div",
+      { class: "columns" },
       h(
         "div",
-        { class: "head" },
-        h("h1", {}, "Lobby"),
-        h("p", { class: "soft" }, counts),
-        now?.role === "operator"
-          ? h(
-              "button",
-              { type: "button", class: "plain", onclick: () => announce(app, known.games) },
-              "New tournament",
-            )
-          : null,
+        { class: "stack" },
+        invitations(known, act),
+        tournaments(known, act, RUNNING),
+        tournaments(known, act, COMING),
+        results(known),
+        pastTournaments(known),
+        tournaments(known, act, CANCELLED),
       ),
-      hero(known.live),
       h(
         "div",
-        { class: "columns" },
-        h(
-          "div",
-          { class: "stack" },
-          invitations(known, act),
-          tournaments(known, act, RUNNING),
-          tournaments(known, act, COMING),
-          results(known),
-          pastTournaments(known),
-          tournaments(known, act, CANCELLED),
-        ),
-        h(
-          "div",
-          { class: "stack" },
-          now ? null : welcome(),
-          queues(known, act),
-          here(known),
-          leaders(known, choose),
-        ),
+        { class: "stack" },
+        queues(known, app, act, look),
+        here(known),
+        leaders(known, choose),
       ),
     );
   }
 
   show();
+  loadDemo();
   const unwatch = watch("/api/v1/events", {
     show(data) {
       known.lobby = data;
@@ -121,12 +128,17 @@ export function mount(root, _params, app) {
   };
 }
 
-function welcome() {
-  return h(
-    "section",
-    { class: "card call", "aria-label": "Play with us" },
-    h("h2", {}, "Play with us"),
-    h("p", {}, "Play in your browser, against programs and other people."),
-    h("a", { class: "button", href: "#/account" }, "Log in or register"),
-  );
+/** @param {import("../lib/types.js").Lobby} lobby */
+const counts = ({ here: present, accounts, counts: of }) =>
+  `${present} here · ${accounts} accounts · ${of.running} running`;
+
+/**
+ * The address of something to watch: a tournament that runs, or the latest match.
+ * @param {import("../lib/types.js").Lobby | null} lobby
+ * @param {import("../lib/types.js").PlayedMatch[]} matches
+ */
+function toWatch(lobby, [latest]) {
+  const running = lobby?.tournaments.find(({ standing }) => standing === "running");
+  if (running) return path`#/tournament/${running.id}`;
+  return latest ? watched(latest.tournament, latest.id, 1) : "#/rules/fish";
 }

@@ -78,35 +78,40 @@ fn the_operator_comes_with_its_token() {
     browser.fill("#token-form [name=token]", &world.operator);
     browser.click("#token-form button", "Log in with it");
     browser.until_text("#who", "operator");
-    browser.click("button", "New tournament");
-    browser.fill("dialog [name=id]", "spring");
-    browser.click("dialog button", "Create it");
-    browser.until_text("[aria-label=Coming]", "spring");
+    browser.click("a", "New tournament");
+    browser.fill("form [name=id]", "spring");
+    browser.click("form button", "Create the tournament");
+    browser.until_true("it is shown", "location.hash === '#/tournament/spring'");
     assert_eq!(world.get("/api/v1/tournaments/spring")["standing"], "open");
 }
 
 #[test]
-fn visitor_who_joins_a_queue_is_in_it_after_the_login() {
+fn visitor_who_signs_up_is_in_after_the_login() {
     let world = World::start();
     world.person("ann");
+    for id in ["spring", "summer"] {
+        world.open_sign_up(id, 8);
+    }
+    let players =
+        |id: &str| world.get(&format!("/api/v1/tournaments/{id}"))["plan"]["players"].clone();
     let mut browser = world.browser("#/");
-    browser.click("[aria-label='Join the queue yahtzee-class']", "Join");
+    browser.click("[aria-label='Sign up: spring']", "Sign up");
     browser.until_text("h1", "Log in");
     log_in(&mut browser, "ann", PASSWORD);
-    browser.until_text("#news", "You are in the queue yahtzee-class");
-    let queue = world.get("/api/v1/queues/yahtzee-class");
-    assert_eq!(queue["players"], serde_json::json!(["ann"]));
+    browser.until_text("#news", "You signed up for spring");
+    assert_eq!(players("spring"), serde_json::json!(["ann"]));
     // A visitor who leaves the form has changed their mind.
     browser.go("#/account");
     browser.click("#log-out", "Log out");
+    browser.until_text("#who", "Log in");
     browser.go("#/");
-    browser.click("[aria-label='Join the queue fish']", "Join");
+    browser.click("[aria-label='Sign up: summer']", "Sign up");
     browser.until_text("h1", "Log in");
     browser.go("#/docs");
     browser.go("#/account");
     log_in(&mut browser, "ann", PASSWORD);
     browser.until_true("the lobby is shown", "location.hash === '#/'");
-    assert_eq!(world.get("/api/v1/queues/fish")["players"], serde_json::json!([]));
+    assert_eq!(players("summer"), serde_json::json!([]));
 }
 
 #[test]

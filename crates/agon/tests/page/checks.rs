@@ -94,6 +94,12 @@ pub(crate) fn furnished() -> (World, Vec<(&'static str, &'static str)>) {
         ("#/leaderboard/yahtzee", "#leaderboard tbody tr"),
         ("#/archive", ".entry"),
         ("#/formats", "form"),
+        ("#/rules", ".pressable"),
+        ("#/rules/yahtzee", ".steps .picture"),
+        ("#/rules/fish", ".steps .picture"),
+        ("#/rules/trains", ".steps .picture"),
+        ("#/bot", "pre"),
+        ("#/new", ".card"),
     ];
     (world, views)
 }

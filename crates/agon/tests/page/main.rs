@@ -3,6 +3,7 @@
 //! in the browser's console.
 
 mod accounts;
+mod boards;
 mod browser;
 mod checks;
 mod firefox;
@@ -12,9 +13,11 @@ mod mixed;
 mod operator;
 mod organisers;
 mod playing;
+mod presence;
 mod remote;
 mod replaying;
 mod screenshots;
+mod start;
 #[expect(dead_code, reason = "the tests of the server use the rest")]
 #[path = "../server/support.rs"]
 mod support;
