@@ -465,8 +465,9 @@ fn new_context(remote: &mut Remote) -> String {
     remote.call(None, "session.new", json!({"capabilities": {}}));
     let events = json!({"events": ["log.entryAdded", "network.beforeRequestSent"]});
     remote.call(None, "session.subscribe", events);
-    let tree = remote.call(None, "browsingContext.getTree", json!({}));
-    let context = tree["contexts"][0]["context"].as_str().expect("a page").to_owned();
+    // The first tab of a headless Firefox never has the focus, so keys would not press buttons.
+    let made = remote.call(None, "browsingContext.create", json!({"type": "tab"}));
+    let context = made["context"].as_str().expect("a page").to_owned();
     let viewport = json!({"context": context, "viewport": {"width": 1280, "height": 900}});
     remote.call(None, "browsingContext.setViewport", viewport);
     context
