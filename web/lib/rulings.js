@@ -107,6 +107,27 @@ export function withdrawButton(app, id, names) {
   }));
 }
 
+/**
+ * A button that enters a player into a running tournament.
+ * @param {App} app @param {string} id
+ */
+export function enterButton(app, id) {
+  return button(app, "Enter a player", "plain", "The player is in the tournament.", {
+    title: `Enter a player into ${id}`,
+    tells: "The player is paired from the next round on, if the format allows that.",
+    does: "Enter the player",
+    fields: [
+      h("label", {}, "Player", h("input", { name: "player", required: true, maxlength: 50 })),
+      why(),
+    ],
+    act: (fields) =>
+      post(`${path`/api/v1/tournaments/${id}`}/enter`, {
+        player: fields.get("player"),
+        why: fields.get("why"),
+      }),
+  });
+}
+
 /** @param {string[]} names */
 function winners(names) {
   const line = (/** @type {string} */ name) =>
