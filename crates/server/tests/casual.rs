@@ -185,6 +185,25 @@ fn queue_starts_a_game_as_soon_as_two_connected_players_wait() {
 }
 
 #[test]
+fn player_who_stays_away_loses_the_place_in_a_casual_queue() {
+    let mut setup = Setup::default();
+    setup.settings.reconnect_ms = 50;
+    let server = Server::with(setup);
+    let length = |queue: &str| {
+        let queue = send(&server, "GET", &format!("/queues/{queue}"), None, &Value::Null);
+        queue.expect(200).json()["players"].as_array().expect("a list").len()
+    };
+    let (mut ann, _) = welcomed(&server, "ann");
+    for queue in ["fish-casual", "fish-casual", "fish"] {
+        ann.say(&json!({"type": "enqueue", "queue": queue}).to_string());
+        ann.expect("done", "enqueue");
+    }
+    drop(ann);
+    until("the casual queue is empty", || length("fish-casual") == 0);
+    assert_eq!(length("fish"), 1, "other queues keep their places");
+}
+
+#[test]
 fn rematch_invites_the_other_person() {
     let server = Server::start();
     let (ann, ann_token) = guest(&server);
