@@ -2,6 +2,7 @@
 //! a folder and a browser of its own, and fails on any error in the browser's console.
 
 mod accounts;
+mod boards;
 mod browser;
 mod cdp;
 mod checks;
@@ -9,6 +10,7 @@ mod live;
 mod mixed;
 mod operator;
 mod playing;
+mod presence;
 mod replaying;
 mod screenshots;
 mod start;
