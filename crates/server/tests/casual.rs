@@ -185,6 +185,20 @@ fn queue_starts_a_game_as_soon_as_two_connected_players_wait() {
 }
 
 #[test]
+fn players_in_a_queue_meet_after_a_restart() {
+    let server = Server::start();
+    let tokens = [guest(&server).1, guest(&server).1];
+    for token in &tokens {
+        let path = "/queues/trains-casual";
+        send(&server, "POST", path, Some(token), &Value::Null).expect(200);
+    }
+    let server = server.started_again();
+    let [mut ann, mut bob] = tokens.map(|token| connected(&server, &token));
+    let started = ann.notice("tournament");
+    assert_eq!(bob.notice("tournament")["tournament"], started["tournament"]);
+}
+
+#[test]
 fn player_who_stays_away_loses_the_place_in_a_casual_queue() {
     let mut setup = Setup::default();
     setup.settings.reconnect_ms = 50;
