@@ -104,6 +104,12 @@ events! {
         faulted: Faulted,
     }
 
+    /// A player entered a tournament that had begun. The next round is the first one they can play.
+    "player-entered" PlayerEntered {
+        /// The player.
+        player: PlayerName,
+    }
+
     /// The games' configuration was chosen from the proposals.
     "config-chosen" ConfigChosen {
         /// The player whose proposal was chosen.
@@ -677,6 +683,17 @@ events! {
 
     /// An operator removed a player from a sign-up, or from the invited players.
     "withdrawal-ordered" WithdrawalOrdered {
+        /// The tournament.
+        tournament: TournamentId,
+        /// The player.
+        player: PlayerName,
+        /// The operator and their reason.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
+    /// An operator entered a player into a tournament that runs.
+    "entry-ordered" EntryOrdered {
         /// The tournament.
         tournament: TournamentId,
         /// The player.

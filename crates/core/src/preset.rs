@@ -1,10 +1,11 @@
-//! Presets: the policies of the systems Agon grew from, by name.
+//! Presets: policies by name. The first five are those of the systems Agon grew from; the others
+//! are formats with rules that suit them.
 
 use crate::policy::{
     AgeOrder, CheatCost, CrashCost, Farewell, Greeting, MatchRules, Pairing, Policy, Ties,
     TimeLimits,
 };
-use crate::tournament::{Bracket, Knockout};
+use crate::tournament::{Bracket, Format, Knockout};
 use std::collections::BTreeMap;
 
 /// A named policy with its game.
@@ -29,8 +30,23 @@ pub struct UnknownPreset(pub String);
 
 impl Preset {
     /// All names.
-    pub const NAMES: [&str; 5] =
-        ["yahtzee-class", "yahtzee-referee", "yahtzee-queue", "fish", "trains"];
+    pub const NAMES: [&str; 15] = [
+        "yahtzee-class",
+        "yahtzee-referee",
+        "yahtzee-queue",
+        "fish",
+        "trains",
+        "yahtzee-swiss",
+        "yahtzee-league",
+        "yahtzee-double",
+        "yahtzee-groups",
+        "yahtzee-arena",
+        "yahtzee-gauntlet",
+        "yahtzee-sure",
+        "fish-swiss",
+        "fish-league",
+        "trains-swiss",
+    ];
 
     /// All presets.
     pub fn all() -> Vec<Preset> {
@@ -81,9 +97,108 @@ impl Preset {
                     ..knockout(8, Greeting::Proposal, Farewell::Everybody, 2_000)
                 },
             }),
-            _ => Err(UnknownPreset(name.into())),
+            _ => of_format(name).ok_or_else(|| UnknownPreset(name.into())),
         }
     }
+}
+
+/// A preset for a format.
+struct OfFormat {
+    name: &'static str,
+    game: &'static str,
+    /// The format as people write it.
+    format: &'static str,
+    /// Whether games are played in groups with the same luck.
+    duplicate: bool,
+    about: &'static str,
+}
+
+const OF_FORMATS: [OfFormat; 10] = [
+    OfFormat {
+        name: "yahtzee-swiss",
+        game: "yahtzee",
+        format: "swiss",
+        duplicate: true,
+        about: "Swiss: a good order of many players; pairs of games with the same dice",
+    },
+    OfFormat {
+        name: "yahtzee-league",
+        game: "yahtzee",
+        format: "round-robin",
+        duplicate: true,
+        about: "everybody meets everybody; pairs of games with the same dice",
+    },
+    OfFormat {
+        name: "yahtzee-double",
+        game: "yahtzee",
+        format: "double-elimination",
+        duplicate: false,
+        about: "double elimination: a player is out after the second loss",
+    },
+    OfFormat {
+        name: "yahtzee-groups",
+        game: "yahtzee",
+        format: "groups -> bracket",
+        duplicate: false,
+        about: "groups of four, then a bracket of the best two of each group",
+    },
+    OfFormat {
+        name: "yahtzee-arena",
+        game: "yahtzee",
+        format: "arena",
+        duplicate: false,
+        about: "arena: players of similar rating meet, ten rounds",
+    },
+    OfFormat {
+        name: "yahtzee-gauntlet",
+        game: "yahtzee",
+        format: "gauntlet",
+        duplicate: true,
+        about: "the first player meets everybody; pairs of games with the same dice",
+    },
+    OfFormat {
+        name: "yahtzee-sure",
+        game: "yahtzee",
+        format: "until-sure",
+        duplicate: true,
+        about: "games until the podium is 95 % sure, in pairs with the same dice",
+    },
+    OfFormat {
+        name: "fish-swiss",
+        game: "fish",
+        format: "swiss",
+        duplicate: true,
+        about: "Swiss; every board is played from both seats",
+    },
+    OfFormat {
+        name: "fish-league",
+        game: "fish",
+        format: "round-robin",
+        duplicate: true,
+        about: "everybody meets everybody; every board is played from both seats",
+    },
+    OfFormat {
+        name: "trains-swiss",
+        game: "trains",
+        format: "swiss:min=3,max=6",
+        duplicate: false,
+        about: "Swiss at tables of three to six",
+    },
+];
+
+/// A preset for a format. Players may reconnect, and matches without a winner are shared, unless the
+/// format needs one.
+fn of_format(name: &str) -> Option<Preset> {
+    let OfFormat { name, game, format, duplicate, about } =
+        OF_FORMATS.into_iter().find(|preset| preset.name == name)?;
+    let format = Format::read(format, &(2..=2)).ok()?;
+    let mut policy = yahtzee(CrashCost::Resume, CheatCost::AsCrash, Pairing::Seeded);
+    policy.rules.ties = Ties::Share;
+    policy.rules.rotate_seats = true;
+    format.rules().adapt(&mut policy.rules);
+    policy.rules.duplicate = duplicate;
+    policy.format = format;
+    Some(Preset { name, game, config: "{}", about, policy })
 }
 
 fn yahtzee(crash: CrashCost, cheat: CheatCost, pairing: Pairing) -> Policy {
@@ -155,7 +270,7 @@ mod tests {
         let yahtzee = |name| (name, "yahtzee", "{}");
         let fish_and_trains = [("fish", "fish", confirm), ("trains", "trains", confirm)];
         assert_eq!(all[..3], ["yahtzee-class", "yahtzee-referee", "yahtzee-queue"].map(yahtzee));
-        assert_eq!(all[3..], fish_and_trains);
+        assert_eq!(all[3..5], fish_and_trains);
         let policy = |name| Preset::named(name).unwrap().policy;
         let (class, fish, trains) = (policy("yahtzee-class"), policy("fish"), policy("trains"));
         let slots = None;

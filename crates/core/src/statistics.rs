@@ -311,6 +311,13 @@ impl Statistics {
                 Ok(())
             }
             Event::PlayerDropped(dropped) => self.drop_player(tournament, &dropped.faulted),
+            Event::PlayerEntered(entered) => {
+                let running = self.running(tournament, event.tag())?;
+                running.players.insert(entered.player.clone());
+                let game = running.game.clone();
+                self.record(&entered.player, &game).tournaments_played += 1;
+                Ok(())
+            }
             Event::TournamentAwarded(awarded) => {
                 let given_up = awarded.result.winners.is_empty();
                 let running = self.running(tournament, event.tag())?;

@@ -116,6 +116,9 @@ pub struct HouseQuestion {
     pub name: Arc<str>,
     /// The request.
     pub request: RequestId,
+    /// The time limit of the request. No clock runs for house players, but those that search stop
+    /// in time.
+    pub limit_ms: Millis,
     /// The player's seat in the game, which [`Engine::game_of`](crate::Engine::game_of) returns.
     pub seat: GameSeat,
 }

@@ -25,6 +25,8 @@ pub(crate) enum FollowUp {
     Start(Box<TournamentPlan>),
     /// Start a tournament whose secret is durable now.
     StartWith(Box<TournamentPlan>, Secret),
+    /// Enter a player into a running tournament, as the lobby recorded.
+    Enter(TournamentId, PlayerName),
     /// Remove a blacklisted player from every tournament.
     Expel(PlayerName),
     /// Remove a blacklisted player from one tournament.
@@ -108,6 +110,7 @@ impl Engine {
             FollowUp::StartWith(plan, secret) => {
                 self.in_cells(|cells, cx| cells.start_with(cx, *plan, secret));
             }
+            FollowUp::Enter(id, player) => self.in_cells(|cells, cx| cells.enter(cx, &id, &player)),
             FollowUp::Expel(player) => self.expel(&player),
             FollowUp::ExpelFrom(id, player) => {
                 self.in_cells(|cells, cx| cells.expel_from(cx, &id, &player));

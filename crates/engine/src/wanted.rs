@@ -7,9 +7,13 @@ use agon_games::Registry;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// The longest id of a tournament, in characters.
 const ID_CHARS_MAX: usize = 60;
+
+/// The most ratings that a policy takes from the ladder: they are written to the log.
+const RATINGS_MAX: usize = 1_000;
 
 /// The requested tournament.
 #[derive(Deserialize, JsonSchema)]
@@ -33,6 +37,31 @@ impl Wanted {
     /// Whether it is by invitation.
     pub(crate) fn invites(&self) -> bool {
         matches!(self.selection, Selection::Invitation(_))
+    }
+
+    /// The game whose ladder gives the ratings: the tournament is seeded or paired by rating, and the
+    /// request gives no ratings. `None` if no ratings are needed.
+    pub fn rated_game(&self) -> Option<String> {
+        let preset = self.preset.as_deref().and_then(|name| Preset::named(name).ok());
+        let mut policy = preset.as_ref().map_or(json!({}), |preset| json!(preset.policy));
+        merge(&mut policy, self.policy.clone().unwrap_or(json!({})));
+        let is_by_rating = policy["pairing"] == "rating" || policy["format"]["kind"] == "arena";
+        let is_given = policy["ratings"].as_object().is_some_and(|given| !given.is_empty());
+        let game = self.game.clone().or_else(|| Some(preset?.game.to_owned()));
+        game.filter(|_| is_by_rating && !is_given)
+    }
+
+    /// Sets the ratings of the policy: those of the named players, or of everybody who may come.
+    pub fn set_ratings(&mut self, ratings: impl IntoIterator<Item = (PlayerName, i64)>) {
+        let plays = |player: &PlayerName| match &self.selection {
+            Selection::Named { players } => players.contains(player),
+            _ => true,
+        };
+        let ratings = ratings.into_iter().filter(|(player, _)| plays(player)).take(RATINGS_MAX);
+        let ratings: BTreeMap<PlayerName, i64> = ratings.collect();
+        if !ratings.is_empty() {
+            self.policy.get_or_insert_with(|| json!({}))["ratings"] = json!(ratings);
+        }
     }
 
     /// Builds the announcement; all errors in the request are reported here.

@@ -113,7 +113,8 @@ impl HouseSeat {
 }
 
 fn answer(house: &mut dyn HousePlayer, question: HouseQuestion, game: &dyn GameState) -> Input {
-    let HouseQuestion { key, player, request, seat, .. } = question;
+    let HouseQuestion { key, player, request, limit_ms, seat, .. } = question;
+    house.limit_time(Duration::from_millis(limit_ms));
     let answer = house.answer(player.as_str(), request.as_str(), seat, game).get().to_owned();
     Input::House { key, player, request, answer }
 }

@@ -28,6 +28,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// The parts of a run that its threads share.
@@ -317,11 +318,12 @@ impl MatchPlayer {
 
     fn answer(&mut self, question: HouseQuestion) -> Result<(), RunError> {
         let Some(game) = self.engine.game_of(&question) else { return Ok(()) };
-        let HouseQuestion { key, player, name, request, seat } = question;
+        let HouseQuestion { key, player, name, request, limit_ms, seat } = question;
         if !self.houses.contains_key(&player) {
             self.houses.insert(player.clone(), self.shared.houses.make(game.name(), &name)?);
         }
         let house = self.houses.get_mut(&player).expect("made above");
+        house.limit_time(Duration::from_millis(limit_ms));
         let answer = house.answer(player.as_str(), request.as_str(), seat, game).get().to_owned();
         self.inputs.push_back(Input::House { key, player, request, answer });
         Ok(())

@@ -282,7 +282,8 @@ impl Driver {
 
     fn ask_house(&mut self, question: HouseQuestion) {
         let Some(game) = self.engine.game_of(&question) else { return };
-        let HouseQuestion { key, player, name, request, seat } = question;
+        // A simulated world has its own time, so house players need not look at the clock.
+        let HouseQuestion { key, player, name, request, seat, .. } = question;
         let Ok(mut house) = self.houses.make(game.name(), &name) else { return };
         let answer = house.answer(player.as_str(), request.as_str(), seat, game);
         let answer = answer.get().to_owned();

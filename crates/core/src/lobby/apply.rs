@@ -146,6 +146,9 @@ impl Lobby {
             Event::WithdrawalOrdered(ordered) => {
                 self.withdraw(&ordered.tournament, &ordered.player, event)?;
             }
+            Event::EntryOrdered(ordered) => {
+                self.apply_entry(&ordered.tournament, &ordered.player)?
+            }
             Event::LogOutOrdered(ordered) => self.forget_session(&ordered.account),
             _ => return Err(ApplyError::OutOfPlace(event.tag())),
         }
@@ -251,6 +254,24 @@ impl Lobby {
             }
         }
         self.put(plan.id.clone(), Standing::Running(Box::new(plan.clone())));
+    }
+
+    /// Adds a player to a tournament that runs.
+    fn apply_entry(
+        &mut self,
+        tournament: &TournamentId,
+        player: &PlayerName,
+    ) -> Result<(), ApplyError> {
+        let Some(Standing::Running(plan)) = self.tournaments.get(tournament) else {
+            return Err(ApplyError::OutOfPlace("entry-ordered"));
+        };
+        let mut plan = plan.clone();
+        plan.players.push(player.clone());
+        self.put(tournament.clone(), Standing::Running(plan));
+        if let Some(account) = self.accounts.get_mut(player) {
+            account.played = true;
+        }
+        Ok(())
     }
 
     /// Removes a player from a sign-up, or records that they reject an invitation.

@@ -11,14 +11,14 @@ impl Cells {
     pub(super) fn ask_house(&mut self, cx: &mut Context<'_>, key: &MatchKey, pending: Pending) {
         let Some(live) = self.matches.get_mut(key) else { return };
         live.mark_sent(cx.services.now_ms(), pending.clone(), None);
-        let (player, request) = (pending.player, pending.id);
+        let (player, request, limit_ms) = (pending.player, pending.id, pending.limit_ms);
         match (pending.ask, live.played.referee()) {
             (Ask::Game(seat), Some(_)) => {
                 let Some(name) = cx.present.seat(&player).and_then(|seat| seat.house()) else {
                     return;
                 };
                 let (key, name) = (key.clone(), Arc::clone(name));
-                let question = HouseQuestion { key, player, name, request, seat };
+                let question = HouseQuestion { key, player, name, request, limit_ms, seat };
                 cx.effects.push(Effect::AskHouse(Box::new(question)));
             }
             _ => self.house_answered(cx, key, player, request, "\"ok\"".into()),

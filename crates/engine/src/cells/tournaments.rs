@@ -147,6 +147,8 @@ impl Cells {
         }
         self.blacklist_again_in(cx, &plan.id)?;
         self.begin(cx, &plan.id);
+        // The lobby records an entry before the tournament does.
+        plan.players.iter().for_each(|player| self.enter(cx, &plan.id, player));
         Ok(())
     }
 
@@ -193,6 +195,20 @@ impl Cells {
         self.expel_listed(cx, id, &players);
         players.iter().for_each(|player| self.greet_in(cx, id, player));
         self.go_on(cx, id);
+    }
+
+    /// Enters a player into a running tournament, unless it took them in already or its last round
+    /// has been paired meanwhile.
+    pub(crate) fn enter(&mut self, cx: &mut Context<'_>, id: &TournamentId, player: &PlayerName) {
+        let live = self.tournaments.get(id);
+        if cx.stopping || live.is_none_or(|live| live.machine.may_enter(player).is_err()) {
+            return;
+        }
+        cx.seat_if_house(player);
+        self.tell_tournament(cx, player, id, false);
+        self.step_tournament(cx, id, TournamentCommand::Enter { player: player.clone() });
+        self.expel_listed(cx, id, std::slice::from_ref(player));
+        self.greet_in(cx, id, player);
     }
 
     /// Sends a player who logged in the tournaments they play in.

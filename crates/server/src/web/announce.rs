@@ -3,7 +3,7 @@
 use super::body::{Body, Form};
 use super::problem::Problem;
 use super::who::Who;
-use super::{Answer, Web};
+use super::{Answer, Web, standings};
 use crate::engine::AnnounceError;
 use crate::engine::Wanted;
 use crate::engine::query::{AnnounceWanted, NotAnnounced};
@@ -42,8 +42,11 @@ impl From<NotAnnounced> for Problem {
 pub(super) async fn announce(
     State(web): State<Web>,
     who: Who,
-    Body(wanted): Body<Wanted>,
+    Body(mut wanted): Body<Wanted>,
 ) -> Answer {
+    if let Some(game) = wanted.rated_game() {
+        wanted.set_ratings(standings::ratings(&web, game).await?);
+    }
     let id = web.ask(AnnounceWanted { wanted, by: who.account }).await??;
     let location = [(header::LOCATION, format!("/api/v1/tournaments/{id}"))];
     Ok((StatusCode::CREATED, location, Json(Announced { id })).into_response())

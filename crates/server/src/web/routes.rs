@@ -274,6 +274,12 @@ fn for_operators() -> Vec<Route> {
             "Ends a paused tournament with these winners, or with none.",
         )
         .takes::<Outcome>(),
+        Route::post(
+            "/api/v1/tournaments/{id}/enter",
+            operator::enter,
+            "Enters a player into a tournament that runs.",
+        )
+        .takes::<Player>(),
         Route::post("/api/v1/tournaments/{id}/withdraw", operator::withdraw, "Takes a player out.")
             .takes::<Player>(),
         Route::post(
