@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod casual;
 mod cells;
 mod effect;
 mod follow_up;
@@ -104,6 +105,8 @@ pub struct Settings {
     pub reconnect_ms: Millis,
     /// Whether players may invite others to a tournament, and not only operators.
     pub players_may_invite: bool,
+    /// Whether strangers get a guest account for the asking.
+    pub guests: bool,
     /// The seed of all tournaments' secrets, for experiments that must be repeatable.
     pub seed: Option<u64>,
     /// Which connection has an account that logs in twice.
@@ -148,6 +151,7 @@ impl Default for Settings {
             reconnect_ms: 60_000,
             second_login: SecondLogin::default(),
             players_may_invite: false,
+            guests: true,
             observer_delay_ms: 0,
             seed: None,
             snapshot_every: None,

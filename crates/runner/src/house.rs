@@ -112,7 +112,12 @@ impl HouseSeat {
     }
 }
 
-fn answer(house: &mut dyn HousePlayer, question: HouseQuestion, game: &dyn GameState) -> Input {
+/// Has a house player answer a question about a game within its time limit.
+pub(super) fn answer(
+    house: &mut dyn HousePlayer,
+    question: HouseQuestion,
+    game: &dyn GameState,
+) -> Input {
     let HouseQuestion { key, player, request, limit_ms, seat, .. } = question;
     house.limit_time(Duration::from_millis(limit_ms));
     let answer = house.answer(player.as_str(), request.as_str(), seat, game).get().to_owned();

@@ -13,6 +13,7 @@ use crate::clock::RunClock;
 use crate::driver::Tell;
 use crate::folder::RunSettings;
 use crate::host::RunError;
+use crate::house;
 use crate::ports::{FolderReader, HouseNames};
 use crate::progress::{Progress, Stop};
 use agon_bots::{HousePlayer, Houses};
@@ -28,7 +29,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::thread::JoinHandle;
-use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// The parts of a run that its threads share.
@@ -318,14 +318,13 @@ impl MatchPlayer {
 
     fn answer(&mut self, question: HouseQuestion) -> Result<(), RunError> {
         let Some(game) = self.engine.game_of(&question) else { return Ok(()) };
-        let HouseQuestion { key, player, name, request, limit_ms, seat } = question;
-        if !self.houses.contains_key(&player) {
-            self.houses.insert(player.clone(), self.shared.houses.make(game.name(), &name)?);
+        let player = &question.player;
+        if !self.houses.contains_key(player) {
+            let house = self.shared.houses.make(game.name(), &question.name)?;
+            self.houses.insert(player.clone(), house);
         }
-        let house = self.houses.get_mut(&player).expect("made above");
-        house.limit_time(Duration::from_millis(limit_ms));
-        let answer = house.answer(player.as_str(), request.as_str(), seat, game).get().to_owned();
-        self.inputs.push_back(Input::House { key, player, request, answer });
+        let house = self.houses.get_mut(player).expect("made above");
+        self.inputs.push_back(house::answer(&mut **house, question, game));
         Ok(())
     }
 

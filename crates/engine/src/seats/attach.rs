@@ -148,9 +148,11 @@ impl Engine {
         // notifications of their own once they are durable.
         let invitations = self.lobby.invitations_of(account, self.now_ms());
         let owed: Vec<TournamentId> = self.lobby.state().owed_to(account).cloned().collect();
+        let waiting = account.clone();
         let account = account.clone();
         let inform = FollowUp::Inform { conn, account, invitations, owed };
         self.once_durable(vec![StreamKey::Lobby], inform);
+        self.fill_queues_of(&waiting);
     }
 
     /// Sends a connection that logged in the lobby's notices for its account.
