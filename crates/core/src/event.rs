@@ -431,6 +431,17 @@ events! {
         password: Option<PasswordHash>,
     }
 
+    /// A guest took a name and a password. The guest's account keeps its games, and the new account
+    /// continues it.
+    "guest-claimed" GuestClaimed {
+        /// The guest.
+        guest: PlayerName,
+        /// The new account.
+        account: PlayerName,
+        /// The password of the new account, as a salted hash.
+        password: PasswordHash,
+    }
+
     /// The password of an account was changed.
     "password-changed" PasswordChanged {
         /// The account.

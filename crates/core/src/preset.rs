@@ -1,5 +1,6 @@
-//! Presets: policies by name. The first five are those of the systems Agon grew from; the others
-//! are formats with rules that suit them.
+//! Presets: policies by name. The first five are those of the systems Agon grew from, and more are
+//! formats with rules that suit them. The casual ones are for people: minutes for a move, a lost
+//! connection costs nothing, and ratings stay as they are.
 
 use crate::policy::{
     AgeOrder, CheatCost, CrashCost, Farewell, Greeting, MatchRules, Pairing, Policy, Ties,
@@ -21,6 +22,9 @@ pub struct Preset {
     pub about: &'static str,
     /// The policy.
     pub policy: Policy,
+    /// How many connected players start a game in the queue of this name; `None` if an operator
+    /// starts it.
+    pub queue_players: Option<u32>,
 }
 
 /// No preset has this name.
@@ -30,7 +34,7 @@ pub struct UnknownPreset(pub String);
 
 impl Preset {
     /// All names.
-    pub const NAMES: [&str; 15] = [
+    pub const NAMES: [&str; 18] = [
         "yahtzee-class",
         "yahtzee-referee",
         "yahtzee-queue",
@@ -46,11 +50,24 @@ impl Preset {
         "fish-swiss",
         "fish-league",
         "trains-swiss",
+        "yahtzee-casual",
+        "fish-casual",
+        "trains-casual",
     ];
 
     /// All presets.
     pub fn all() -> Vec<Preset> {
         Preset::NAMES.iter().map(|name| Preset::named(name).expect("a known name")).collect()
+    }
+
+    /// The preset for casual games of `game`.
+    pub fn casual(game: &str) -> Option<Preset> {
+        Preset::all().into_iter().find(|preset| preset.game == game && preset.is_casual())
+    }
+
+    /// Whether people play casual games with this preset: players start them without an operator.
+    pub fn is_casual(&self) -> bool {
+        self.queue_players.is_some()
     }
 
     /// The preset called `name`.
@@ -62,6 +79,7 @@ impl Preset {
                 config: "{}",
                 about: "single elimination; a crash costs the game, cheating as well",
                 policy: yahtzee(CrashCost::ForfeitGame, CheatCost::AsCrash, Pairing::Seeded),
+                queue_players: None,
             }),
             "yahtzee-referee" => Ok(Preset {
                 name: "yahtzee-referee",
@@ -69,6 +87,7 @@ impl Preset {
                 config: "{}",
                 about: "single elimination in order of sign-up; a crash costs the game",
                 policy: yahtzee(CrashCost::ForfeitGame, CheatCost::AsCrash, Pairing::Order),
+                queue_players: None,
             }),
             "yahtzee-queue" => Ok(Preset {
                 name: "yahtzee-queue",
@@ -76,6 +95,7 @@ impl Preset {
                 config: "{}",
                 about: "single elimination; who comes back plays on, cheats are blacklisted",
                 policy: yahtzee(CrashCost::Resume, CheatCost::Blacklist, Pairing::Random),
+                queue_players: None,
             }),
             "fish" => Ok(Preset {
                 name: "fish",
@@ -86,6 +106,7 @@ impl Preset {
                     age_order: AgeOrder::YoungestFirst,
                     ..knockout(4, Greeting::Ready, Farewell::Winners, 10_000)
                 },
+                queue_players: None,
             }),
             "trains" => Ok(Preset {
                 name: "trains",
@@ -96,7 +117,11 @@ impl Preset {
                     age_order: AgeOrder::OldestFirst,
                     ..knockout(8, Greeting::Proposal, Farewell::Everybody, 2_000)
                 },
+                queue_players: None,
             }),
+            "yahtzee-casual" => Ok(casual("yahtzee-casual", "yahtzee", 2)),
+            "fish-casual" => Ok(casual("fish-casual", "fish", 4)),
+            "trains-casual" => Ok(casual("trains-casual", "trains", 8)),
             _ => of_format(name).ok_or_else(|| UnknownPreset(name.into())),
         }
     }
@@ -198,7 +223,7 @@ fn of_format(name: &str) -> Option<Preset> {
     format.rules().adapt(&mut policy.rules);
     policy.rules.duplicate = duplicate;
     policy.format = format;
-    Some(Preset { name, game, config: "{}", about, policy })
+    Some(Preset { name, game, config: "{}", about, policy, queue_players: None })
 }
 
 fn yahtzee(crash: CrashCost, cheat: CheatCost, pairing: Pairing) -> Policy {
@@ -222,6 +247,7 @@ fn yahtzee(crash: CrashCost, cheat: CheatCost, pairing: Pairing) -> Policy {
         age_order: AgeOrder::Ignored,
         observer_delay_ms: 0,
         ratings: BTreeMap::new(),
+        unrated: false,
     }
 }
 
@@ -246,6 +272,27 @@ fn knockout(max: u32, greeting: Greeting, farewell: Farewell, answer_ms: u64) ->
         age_order: AgeOrder::Ignored,
         observer_delay_ms: 0,
         ratings: BTreeMap::new(),
+        unrated: false,
+    }
+}
+
+/// The preset for casual games of up to `max` people.
+fn casual(name: &'static str, game: &'static str, max: u32) -> Preset {
+    let knockout = knockout(max, Greeting::None, Farewell::None, 300_000);
+    let rules = MatchRules {
+        crash: CrashCost::Resume,
+        cheat: CheatCost::AsCrash,
+        lapses_max: 20,
+        time: TimeLimits { wait_ms: 600_000, ..knockout.rules.time },
+        ..knockout.rules
+    };
+    Preset {
+        name,
+        game,
+        config: "{}",
+        about: "a game for people, unrated: minutes for a move, a lost connection costs nothing",
+        policy: Policy { rules, unrated: true, ..knockout },
+        queue_players: Some(2),
     }
 }
 
@@ -282,5 +329,19 @@ mod tests {
         assert_eq!((fish.rules.confirm_result, trains.rules.confirm_result), (false, true));
         assert_eq!((fish.farewell, trains.farewell), (Farewell::Winners, Farewell::Everybody));
         assert_eq!((fish.rules.time.answer_ms, trains.rules.time.answer_ms), (10_000, 2_000));
+    }
+
+    #[test]
+    fn casual_games_are_unrated_and_patient() {
+        for game in ["yahtzee", "fish", "trains"] {
+            let Preset { name, queue_players, policy, .. } = Preset::casual(game).unwrap();
+            assert_eq!((name, queue_players), (&*format!("{game}-casual"), Some(2)));
+            assert!(policy.unrated, "{name}");
+            assert_eq!(policy.rules.crash, CrashCost::Resume, "{name}");
+            let TimeLimits { answer_ms, wait_ms, .. } = policy.rules.time;
+            assert_eq!((answer_ms, wait_ms), (300_000, 600_000), "{name}");
+        }
+        assert_eq!(Preset::casual("chess"), None);
+        assert_eq!(Preset::all().iter().filter(|preset| preset.is_casual()).count(), 3);
     }
 }

@@ -31,12 +31,27 @@ pub struct Wanted {
     #[serde(default)]
     policy: Option<Value>,
     selection: Selection,
+    /// House players who sign up at once, where players sign up.
+    #[serde(default)]
+    house_players: Vec<PlayerName>,
 }
 
 impl Wanted {
     /// Whether it is by invitation.
     pub(crate) fn invites(&self) -> bool {
         matches!(self.selection, Selection::Invitation(_))
+    }
+
+    /// Takes the house players who sign up at once.
+    pub(crate) fn take_house_players(&mut self) -> Result<Vec<PlayerName>, String> {
+        let all = std::mem::take(&mut self.house_players);
+        if let Some(other) = all.iter().find(|player| player.house().is_none()) {
+            return Err(format!("`house_players` names house players only, not {other}"));
+        }
+        match all.is_empty() || matches!(self.selection, Selection::SignUp(_)) {
+            true => Ok(all),
+            false => Err("`house_players` needs a sign-up; name them among the players".into()),
+        }
     }
 
     /// The game whose ladder gives the ratings: the tournament is seeded or paired by rating, and the

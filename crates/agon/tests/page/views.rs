@@ -261,7 +261,7 @@ fn what_is_not_there_is_said() {
         browser.until_text("h1", "Not found");
     }
     browser.go("#/");
-    browser.until_text("h1", "Lobby");
+    browser.until_text("h1", "Play now");
 }
 
 #[test]

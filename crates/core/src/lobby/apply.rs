@@ -2,7 +2,8 @@
 
 use super::{Account, AccountKind, Invitation, Lobby, Reply, Selection, SignUp, Standing};
 use crate::event::{
-    AccountBlacklisted, AccountRegistered, Event, TournamentAnnounced, TournamentStarted,
+    AccountBlacklisted, AccountRegistered, Event, GuestClaimed, TournamentAnnounced,
+    TournamentStarted,
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::match_::ApplyError;
@@ -13,6 +14,7 @@ impl Lobby {
     pub fn apply(&mut self, at: Millis, event: &Event) -> Result<(), ApplyError> {
         match event {
             Event::AccountRegistered(registered) => self.apply_registered(at, registered),
+            Event::GuestClaimed(claimed) => self.apply_claimed(at, claimed)?,
             Event::PasswordChanged(changed) => {
                 self.account_mut(&changed.account)?.password = Some(changed.password.clone());
             }
@@ -39,6 +41,7 @@ impl Lobby {
             Event::AccountDropped(dropped) => {
                 self.account_mut(&dropped.account)?;
                 self.accounts.remove(&dropped.account);
+                self.tokens.revoke_all(&dropped.account);
                 self.dropped += 1;
             }
             Event::PlayerEnqueued(enqueued) => {
@@ -162,10 +165,21 @@ impl Lobby {
             password: registered.password.clone(),
             blacklisted: None,
             registered_at: at,
-            number: self.accounts.len() as u64 + self.dropped,
+            number: self.next_account_number(),
             played: false,
+            guest: None,
         };
         self.accounts.insert(registered.account.clone(), account);
+    }
+
+    fn apply_claimed(&mut self, at: Millis, claimed: &GuestClaimed) -> Result<(), ApplyError> {
+        let GuestClaimed { guest, account: name, password } = claimed;
+        let number = self.next_account_number();
+        let (password, guest) = (Some(password.clone()), Some(guest.clone()));
+        let known = self.account_mut(&claimed.guest)?.clone();
+        let account = Account { password, registered_at: at, number, guest, ..known };
+        self.accounts.insert(name.clone(), account);
+        Ok(())
     }
 
     fn apply_announced(&mut self, at: Millis, announced: &TournamentAnnounced) {

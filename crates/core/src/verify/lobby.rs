@@ -164,6 +164,11 @@ fn account_cause(lobby: &Lobby, record: &[Line]) -> Option<LobbyCommand> {
             role: made.role,
             password: made.password,
         },
+        Event::GuestClaimed(claimed) => LobbyCommand::Claim {
+            guest: claimed.guest,
+            account: claimed.account,
+            password: claimed.password,
+        },
         Event::PasswordChanged(PasswordChanged { account, password }) => {
             let revoked = |token: &TokenHash| {
                 record.iter().any(|line| match &line.event {
