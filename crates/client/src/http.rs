@@ -56,13 +56,29 @@ pub enum HttpError {
     },
 }
 
-/// A server's HTTP interface.
+impl HttpError {
+    /// Whether another node of the same server may answer the request, and this one did nothing.
+    fn is_of_this_node(&self) -> bool {
+        use io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable};
+        match self {
+            HttpError::Unreachable { why, .. } => {
+                [ConnectionRefused, HostUnreachable, NetworkUnreachable].contains(&why.kind())
+            }
+            HttpError::Problem { status, .. } => *status == 503,
+            _ => false,
+        }
+    }
+}
+
+/// A server's HTTP interface. A cluster has several; the first that plays is asked.
 #[derive(Clone)]
 pub struct Http {
     /// `HOST:PORT`.
     place: String,
     tls: bool,
     token: Option<String>,
+    /// The places of other nodes, and whether they use TLS.
+    others: Vec<(String, bool)>,
 }
 
 impl std::fmt::Debug for Http {
@@ -83,8 +99,23 @@ pub struct Response {
 
 impl Http {
     /// Parses `http://HOST:PORT/…` or `https://…`; also returns the parts of its path, without
-    /// `api/v1`.
-    pub fn parse(url: &str) -> Result<(Http, Vec<String>), HttpError> {
+    /// `api/v1`. The nodes of a cluster are separated by commas, and the path is the last one's.
+    pub fn parse(urls: &str) -> Result<(Http, Vec<String>), HttpError> {
+        let nodes = urls.split(',').map(Http::parse_node).collect::<Result<Vec<_>, _>>()?;
+        let mut all = None::<(Http, Vec<String>)>;
+        for (node, parts) in nodes {
+            match &mut all {
+                None => all = Some((node, parts)),
+                Some((first, path)) => {
+                    first.others.push((node.place, node.tls));
+                    *path = parts;
+                }
+            }
+        }
+        all.ok_or_else(|| HttpError::Url(urls.into()))
+    }
+
+    fn parse_node(url: &str) -> Result<(Http, Vec<String>), HttpError> {
         let wrong = || HttpError::Url(url.into());
         let (tls, port, rest) = match url.split_once("://") {
             Some(("http", rest)) => (false, 80, rest),
@@ -104,7 +135,7 @@ impl Http {
         };
         let path = path.strip_prefix("api/v1").unwrap_or(path);
         let parts = path.split('/').filter(|part| !part.is_empty()).map(str::to_owned);
-        Ok((Http { place, tls, token: None }, parts.collect()))
+        Ok((Http { place, tls, token: None, others: Vec::new() }, parts.collect()))
     }
 
     /// Sets the token.
@@ -124,8 +155,34 @@ impl Http {
         self.json(&response.body)
     }
 
-    /// Sends a request and reads the whole response.
+    /// Sends a request to the node that plays, and reads the whole response.
     pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Response, HttpError> {
+        let mut done = self.send_to_node(method, path, body).await;
+        for node in self.other_nodes() {
+            if !done.as_ref().is_err_and(HttpError::is_of_this_node) {
+                break;
+            }
+            done = node.send_to_node(method, path, body).await;
+        }
+        done
+    }
+
+    /// The other nodes of a cluster.
+    fn other_nodes(&self) -> impl Iterator<Item = Http> {
+        self.others.iter().map(|(place, tls)| Http {
+            place: place.clone(),
+            tls: *tls,
+            token: self.token.clone(),
+            others: Vec::new(),
+        })
+    }
+
+    async fn send_to_node(
         &self,
         method: &str,
         path: &str,
@@ -146,6 +203,21 @@ impl Http {
     /// Follows events, from after the one with the id `last`. `None` means that there will be no
     /// more.
     pub async fn events(
+        &self,
+        path: &str,
+        last: Option<&str>,
+    ) -> Result<Option<Events>, HttpError> {
+        let mut done = self.events_of_node(path, last).await;
+        for node in self.other_nodes() {
+            if !done.as_ref().is_err_and(HttpError::is_of_this_node) {
+                break;
+            }
+            done = node.events_of_node(path, last).await;
+        }
+        done
+    }
+
+    async fn events_of_node(
         &self,
         path: &str,
         last: Option<&str>,
@@ -365,6 +437,9 @@ mod tests {
             assert!(matches!(Http::parse(bad), Err(HttpError::Url(_))), "{bad}");
         }
         assert_eq!(Http::parse("https://host").unwrap().0.place(), "host:443");
+        let (http, parts) = Http::parse("a:1,https://b/api/v1/cup").unwrap();
+        assert_eq!((http.place(), parts), ("a:1", vec!["cup".to_owned()]));
+        assert_eq!(http.others, [("b:443".to_owned(), true)]);
         assert_eq!(escaped("a b/ö"), "a%20b%2F%C3%B6");
     }
 

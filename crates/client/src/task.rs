@@ -3,7 +3,7 @@
 
 use super::memory::{Memory, RequestAction};
 use super::message::{Message, Refused, Welcome};
-use super::transport::Wire;
+use super::transport::{NodeAddress, Wire};
 use super::{ClientError, Event, Login, Settings};
 use agon_wire::native::PROTOCOL_VERSION;
 use serde_json::json;
@@ -37,6 +37,8 @@ pub(super) struct Task {
     commands: mpsc::Receiver<Command>,
     pending: VecDeque<Event>,
     wire: Wire,
+    /// The node of the server that the connection goes to, by its place in the address.
+    node: usize,
     memory: Memory,
     /// When the last message arrived, and whether a ping was sent since.
     heard: Instant,
@@ -70,10 +72,12 @@ impl Task {
             Login::Token(token) => Some(token.clone()),
             Login::Password { .. } => None,
         };
-        let (wire, welcome) = log_in(&settings, &mut token).await?;
+        let mut node = 0;
+        let (wire, welcome) = log_in(&settings, &mut node, &mut token).await?;
         let (memory, pending, heard) = (Memory::new(), VecDeque::new(), Instant::now());
         let pinged = false;
-        let task = Task { settings, token, events, commands, pending, wire, memory, heard, pinged };
+        let task =
+            Task { settings, token, events, commands, pending, wire, node, memory, heard, pinged };
         Ok((task, welcome))
     }
 
@@ -180,6 +184,8 @@ impl Task {
     /// Reconnects: soon at first, then less and less often.
     async fn come_back(&mut self) -> Result<(), ClientError> {
         let mut wait_ms = self.settings.back_off_ms.max(1);
+        // The machine of the lost connection may be gone, so another node is tried first.
+        self.node += 1;
         for _ in 0..self.settings.tries_max {
             while let Ok(permit) = self.events.try_reserve()
                 && let Some(event) = self.pending.pop_front()
@@ -193,7 +199,7 @@ impl Task {
                 () = tokio::time::sleep(Duration::from_millis(wait_ms + jitter)) => {}
             }
             wait_ms = wait_ms.saturating_mul(2).min(self.settings.back_off_ms_max.max(1));
-            match log_in(&self.settings, &mut self.token).await {
+            match log_in(&self.settings, &mut self.node, &mut self.token).await {
                 Ok((wire, welcome)) => {
                     self.wire = wire;
                     (self.heard, self.pinged) = (Instant::now(), false);
@@ -222,14 +228,36 @@ fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// Connects, sends `hello` and logs in: by token if there is one, else by password.
+/// Logs in at the first node that plays, from `node` on; `node` is that node afterwards.
 async fn log_in(
     settings: &Settings,
+    node: &mut usize,
     token: &mut Option<String>,
 ) -> Result<(Wire, Welcome), ClientError> {
-    let server = settings.server.to_string();
+    let nodes = settings.server.nodes();
+    for _ in 1..nodes.len() {
+        match log_in_at(settings, &nodes[*node % nodes.len()], token).await {
+            Err(ClientError::Unreachable { .. }) => *node += 1,
+            Err(ClientError::Login(refused)) if refused.code == "standby" => *node += 1,
+            done => return done,
+        }
+    }
+    let last = log_in_at(settings, &nodes[*node % nodes.len()], token).await;
+    if last.is_err() {
+        *node += 1;
+    }
+    last
+}
+
+/// Connects to a node, sends `hello` and logs in: by token if there is one, else by password.
+async fn log_in_at(
+    settings: &Settings,
+    node: &NodeAddress,
+    token: &mut Option<String>,
+) -> Result<(Wire, Welcome), ClientError> {
+    let server = node.to_string();
     let trying = async {
-        let mut wire = Wire::open(&settings.server).await?;
+        let mut wire = Wire::open(node).await?;
         wire.send(&hello(settings)).await?;
         loop {
             let by_token = token.is_some();

@@ -79,11 +79,14 @@ class Client:
     ) -> None:
         if token is None and (account is None or password is None):
             raise ValueError("give an account and its password, or a token")
-        parse(server)
+        servers = server.split(",")
+        for one in servers:
+            parse(one)
         self.results: List[Result] = []
         self.token = token
         self._asker = Asker(bot)
-        self._server, self._ssl_context = server, ssl_context
+        #: The nodes of a cluster, and the one that is used now.
+        self._servers, self._node, self._ssl_context = servers, 0, ssl_context
         self._account, self._password, self._register = account, password, register
         self._person, self._accept = person, accept
         self._queue, self._sign_up, self._once = queue, sign_up, once
@@ -148,8 +151,11 @@ class Client:
 
     # Connections.
 
+    def _server(self) -> str:
+        return self._servers[self._node % len(self._servers)]
+
     def _connect(self) -> None:
-        self._transport = connect(self._server, self._ssl_context)
+        self._transport = connect(self._server(), self._ssl_context)
         self._connection += 1
         self._welcome = False
         hello = self._asker.hello()
@@ -181,8 +187,9 @@ class Client:
         wait = max(wait * random.uniform(0.5, 1.0), lost.wait_s)
         self._attempts += 1
         if now + wait - self._failing > self._patience_s:
-            raise Unreachable(f"{self._server}: {lost}") from lost
-        log.info("%s; trying again in %.2f s", lost, wait)
+            raise Unreachable(f"{self._server()}: {lost}") from lost
+        self._node += 1
+        log.info("%s; trying %s in %.2f s", lost, self._server(), wait)
         time.sleep(wait)
 
     def _hang_up(self) -> None:
@@ -241,7 +248,7 @@ class Client:
         self._welcome, self._failing, self._attempts = True, None, 0
         self._logins += 1
         self.token = message.get("token") or self.token
-        log.info("logged in as %s on %s", message.get("account"), self._server)
+        log.info("logged in as %s on %s", message.get("account"), self._server())
         if self._receipt is not None:
             self._receipt.hello(str(message.get("account")), self._nonce)
         active = int(message.get("active", 0))
@@ -356,6 +363,8 @@ class Client:
             return self._log_in()
         if code in ("wrong-credentials", "taken-over"):
             raise Refused(code, detail)
+        if code == "standby":
+            raise Lost(detail)
         if code in ("slow-down", "logged-in-elsewhere", "busy", "failed") and not self._welcome:
             # Too many wrong passwords, or an old connection that is not yet missed.
             raise Lost(f"the server says {code}: {detail}", wait_s=1.0)

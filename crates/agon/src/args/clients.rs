@@ -46,7 +46,8 @@ fn join_help() -> String {
 #[derive(ClapArgs, Debug)]
 #[command(after_help = join_help())]
 pub(crate) struct JoinArgs {
-    /// The server's address: HOST:PORT, tls://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT.
+    /// The server's address: HOST:PORT, tls://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT. The nodes
+    /// of a cluster are separated by commas.
     #[arg(long, value_name = "ADDR")]
     pub(crate) server: String,
     #[command(flatten)]
