@@ -19,13 +19,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The path on which a server accepts players over WebSocket.
 const PLAY: &str = "/api/v1/play";
 
-/// Where a server listens for players, and over which transport. A cluster has several places.
+/// Where a server listens for players: the address of the only node, or those of several nodes of a
+/// cluster, which serve the same players.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Address {
+    /// At least one.
     nodes: Vec<NodeAddress>,
 }
 
-/// Where one node of a server listens.
+/// Where one node listens for players, and over which transport.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct NodeAddress {
     /// `HOST:PORT`.
@@ -37,13 +39,15 @@ pub(super) struct NodeAddress {
 
 impl Address {
     /// `HOST:PORT` for lines over TCP, the same after `tcp://`, or after `tls://` where the server
-    /// has a certificate; `ws://HOST[:PORT][/PATH]` or `wss://…` for a WebSocket. The nodes of a
-    /// cluster are separated by commas.
+    /// has a certificate; `ws://HOST[:PORT][/PATH]` or `wss://…` for a WebSocket. Commas separate
+    /// the addresses of several nodes.
     pub fn parse(text: &str) -> Result<Address, ClientError> {
-        let nodes = text.split(',').map(NodeAddress::parse).collect::<Result<_, _>>()?;
-        Ok(Address { nodes })
+        let nodes: Result<Vec<NodeAddress>, ClientError> =
+            text.split(',').map(NodeAddress::parse).collect();
+        Ok(Address { nodes: nodes? })
     }
 
+    /// The addresses of the nodes; at least one.
     pub(super) fn nodes(&self) -> &[NodeAddress] {
         &self.nodes
     }
@@ -85,8 +89,8 @@ impl NodeAddress {
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, node) in self.nodes.iter().enumerate() {
-            let comma = if place > 0 { "," } else { "" };
-            write!(f, "{comma}{node}")?;
+            f.write_str(if place == 0 { "" } else { "," })?;
+            node.fmt(f)?;
         }
         Ok(())
     }
@@ -302,7 +306,7 @@ mod tests {
             "ws://host:x/play",
             "ws://a b",
             "a:1,",
-            "a:1, b:1",
+            "a:1, b:2",
         ];
         for bad in bad {
             assert!(matches!(Address::parse(bad), Err(ClientError::Address(_))), "{bad}");

@@ -20,7 +20,7 @@ from .bot import Asker, Bot, encode
 from .errors import Lost, ProtocolError, Refused, Unreachable
 from .messages import PROTOCOL
 from .receipt import Receipt
-from .transport import Transport, connect, parse
+from .transport import Transport, connect, nodes
 
 #: The first wait before coming back, and the longest. Half of each is left to chance.
 BACK_OFF_S = (0.05, 5.0)
@@ -28,6 +28,8 @@ BACK_OFF_S = (0.05, 5.0)
 QUIET_S_MAX, PONG_S_MAX = 20.0, 20.0
 #: How long a login may take.
 LOGIN_S_MAX = 60.0
+#: How long a login may take before the client tries the next of several nodes.
+LOGIN_ON_NODE_S_MAX = 5.0
 #: How many answers are kept to be sent again.
 ANSWERS_MAX = 1024
 #: Wishes that are sent again if they may have been lost; the server asks for others again.
@@ -79,14 +81,12 @@ class Client:
     ) -> None:
         if token is None and (account is None or password is None):
             raise ValueError("give an account and its password, or a token")
-        servers = server.split(",")
-        for one in servers:
-            parse(one)
+        #: The addresses of the server's nodes, and the place of the current one.
+        self._nodes, self._node = nodes(server), 0
         self.results: List[Result] = []
         self.token = token
         self._asker = Asker(bot)
-        #: The nodes of a cluster, and the one that is used now.
-        self._servers, self._node, self._ssl_context = servers, 0, ssl_context
+        self._server, self._ssl_context = server, ssl_context
         self._account, self._password, self._register = account, password, register
         self._person, self._accept = person, accept
         self._queue, self._sign_up, self._once = queue, sign_up, once
@@ -151,11 +151,9 @@ class Client:
 
     # Connections.
 
-    def _server(self) -> str:
-        return self._servers[self._node % len(self._servers)]
-
     def _connect(self) -> None:
-        self._transport = connect(self._server(), self._ssl_context)
+        node = self._nodes[self._node % len(self._nodes)]
+        self._transport = connect(node, self._ssl_context)
         self._connection += 1
         self._welcome = False
         hello = self._asker.hello()
@@ -179,6 +177,8 @@ class Client:
         self._say(login)
 
     def _back_off(self, lost: Lost) -> None:
+        # The lost node may accept a connection without serving it, so the next one is first.
+        self._node += 1
         now = time.monotonic()
         if self._failing is None:
             self._failing = now
@@ -187,9 +187,8 @@ class Client:
         wait = max(wait * random.uniform(0.5, 1.0), lost.wait_s)
         self._attempts += 1
         if now + wait - self._failing > self._patience_s:
-            raise Unreachable(f"{self._server()}: {lost}") from lost
-        self._node += 1
-        log.info("%s; trying %s in %.2f s", lost, self._server(), wait)
+            raise Unreachable(f"{self._server}: {lost}") from lost
+        log.info("%s; trying again in %.2f s", lost, wait)
         time.sleep(wait)
 
     def _hang_up(self) -> None:
@@ -218,7 +217,8 @@ class Client:
     def _hear(self) -> None:
         """Waits for a message and does what it asks for."""
         assert self._transport is not None, "only called while connected"
-        line = self._transport.receive(QUIET_S_MAX if self._welcome else LOGIN_S_MAX)
+        login_s = LOGIN_S_MAX if len(self._nodes) == 1 else LOGIN_ON_NODE_S_MAX
+        line = self._transport.receive(QUIET_S_MAX if self._welcome else login_s)
         if line is None:
             if not self._welcome:
                 raise Lost("the server does not answer the login")
@@ -248,7 +248,7 @@ class Client:
         self._welcome, self._failing, self._attempts = True, None, 0
         self._logins += 1
         self.token = message.get("token") or self.token
-        log.info("logged in as %s on %s", message.get("account"), self._server())
+        log.info("logged in as %s on %s", message.get("account"), self._server)
         if self._receipt is not None:
             self._receipt.hello(str(message.get("account")), self._nonce)
         active = int(message.get("active", 0))
@@ -363,8 +363,6 @@ class Client:
             return self._log_in()
         if code in ("wrong-credentials", "taken-over"):
             raise Refused(code, detail)
-        if code == "standby":
-            raise Lost(detail)
         if code in ("slow-down", "logged-in-elsewhere", "busy", "failed") and not self._welcome:
             # Too many wrong passwords, or an old connection that is not yet missed.
             raise Lost(f"the server says {code}: {detail}", wait_s=1.0)
