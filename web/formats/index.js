@@ -5,7 +5,7 @@ import { bracket } from "./bracket.js";
 import { doubleElimination } from "./double-elimination.js";
 import { groups } from "./groups.js";
 import { drawRounds, knockout } from "./knockout.js";
-import { arena, gauntlet, swiss } from "./progress.js";
+import { arena, gauntlet, swiss, untilSure } from "./progress.js";
 import { roundRobin } from "./round-robin.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
@@ -29,6 +29,7 @@ const FORMATS = {
   groups,
   gauntlet,
   arena,
+  "until-sure": untilSure,
 };
 
 /** @type {Format} */

@@ -1,4 +1,4 @@
-// Swiss, arena and gauntlet: a table with one line per player and one column per round.
+// Swiss, arena, gauntlet and until-sure: a table with one line per player and one column per round.
 
 import { h } from "../lib/dom.js";
 import { player, watched } from "../lib/show.js";
@@ -33,6 +33,14 @@ export const gauntlet = {
     const { challengers = 1, cycles = 1 } = policy.format;
     return Math.max(challengers, players.length - challengers) * cycles;
   },
+  draw,
+};
+
+/** @type {import("./index.js").Format} */
+export const untilSure = {
+  label: "until sure",
+  losersLeave: false,
+  rounds: (_, paired) => paired,
   draw,
 };
 

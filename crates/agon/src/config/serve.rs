@@ -35,6 +35,7 @@ struct ServeFile {
     token_ms: Option<u64>,
     reconnect_ms: Option<u64>,
     players_may_invite: Option<bool>,
+    guests: Option<bool>,
     second_login: Option<SecondLogin>,
     observer_delay_ms: Option<u64>,
     seed: Option<u64>,
@@ -75,6 +76,7 @@ struct LimitsTable {
     watchers_per_address_max: Option<usize>,
     password_checks_per_address_max: Option<usize>,
     sign_ups_per_minute_max: Option<u32>,
+    guests_per_minute_max: Option<u32>,
 }
 
 #[derive(Deserialize, Debug, Default)]
@@ -170,6 +172,7 @@ impl Serve {
         super::set(&mut settings.token_ms, file.token_ms);
         super::set(&mut settings.reconnect_ms, file.reconnect_ms);
         super::set(&mut settings.players_may_invite, file.players_may_invite);
+        super::set(&mut settings.guests, file.guests);
         settings.seed = args.seed.or(file.seed);
         super::set(&mut settings.second_login, file.second_login);
         super::set(&mut settings.observer_delay_ms, file.observer_delay_ms);
@@ -228,6 +231,7 @@ impl Serve {
             "reconnect_ms": self.settings.reconnect_ms,
             "second_login": self.settings.second_login,
             "players_may_invite": self.settings.players_may_invite,
+            "guests": self.settings.guests,
             "observer_delay_ms": self.settings.observer_delay_ms,
             "seed": self.settings.seed,
             "operator_token_file": self.operator_token_file,
@@ -354,6 +358,7 @@ fn given(table: &LimitsTable) -> Limits {
     super::set(&mut limits.watchers_per_address_max, table.watchers_per_address_max);
     super::set(&mut limits.password_checks_per_address_max, table.password_checks_per_address_max);
     super::set(&mut limits.sign_ups_per_minute_max, table.sign_ups_per_minute_max);
+    super::set(&mut limits.guests_per_minute_max, table.guests_per_minute_max);
     limits
 }
 
@@ -373,6 +378,7 @@ fn check_counts(limits: &Limits) -> Result<(), Misuse> {
         limits.watchers_per_address_max,
         limits.password_checks_per_address_max,
         limits.sign_ups_per_minute_max as usize,
+        limits.guests_per_minute_max as usize,
     ];
     match counts.iter().all(|count| (1..=1_000_000_000).contains(count)) {
         true => Ok(()),

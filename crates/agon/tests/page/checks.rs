@@ -99,6 +99,12 @@ pub(crate) fn furnished() -> (World, Vec<(&'static str, &'static str)>) {
         ("#/account", "form"),
         ("#/docs", ".card"),
         ("#/formats", "form"),
+        ("#/rules", ".pressable"),
+        ("#/rules/yahtzee", ".steps .picture"),
+        ("#/rules/fish", ".steps .picture"),
+        ("#/rules/trains", ".steps .picture"),
+        ("#/bot", "pre"),
+        ("#/new", ".card"),
     ];
     (world, views)
 }
