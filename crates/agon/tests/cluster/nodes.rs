@@ -8,7 +8,14 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
 use std::process::Stdio;
+
+/// The library that gives a process a wrong clock.
+const FAKETIME: [&str; 2] = [
+    "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+    "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
+];
 
 /// A database and a folder for the nodes that use it.
 pub(crate) struct Cluster {
@@ -29,14 +36,25 @@ impl Cluster {
     pub(crate) fn node(&self, name: &str) -> Node {
         let port = || agon::free_port(Ipv4Addr::LOCALHOST.into()).expect("a port");
         let [tcp, http] = [port(), port()].map(|port| format!("127.0.0.1:{port}"));
-        let node = Node { name: name.to_owned(), tcp, http, process: None };
+        let node = Node { name: name.to_owned(), tcp, http, clock: None, process: None };
         self.start_again(node)
+    }
+
+    /// Starts a node on a machine whose clock is wrong by so much, such as `+1h`.
+    pub(crate) fn node_with_clock(&self, name: &str, clock: &'static str) -> Node {
+        let node = self.node(name);
+        self.start_again(Node { clock: Some(clock), ..node })
     }
 
     /// Starts a node again, at the addresses it had.
     pub(crate) fn start_again(&self, node: Node) -> Node {
         drop(node.process);
         let mut command = self.place.command(&["serve", "--config", "agon.toml", "--json"]);
+        if let Some(clock) = node.clock {
+            let library = FAKETIME.iter().find(|path| Path::new(path).exists());
+            command.env("LD_PRELOAD", library.expect("libfaketime; scripts/test installs it"));
+            command.env("FAKETIME", clock).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        }
         command.args(["--store", &self.url, "--tcp", &node.tcp, "--http", &node.http]);
         let file = self.place.path(&format!("{}.stderr", node.name));
         let stderr = File::options().create(true).append(true).open(file).expect("a file");
@@ -125,6 +143,8 @@ pub(crate) struct Node {
     name: String,
     pub(crate) tcp: String,
     pub(crate) http: String,
+    /// How wrong the clock of its machine is.
+    clock: Option<&'static str>,
     process: Option<Process>,
 }
 

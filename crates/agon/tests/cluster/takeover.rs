@@ -84,3 +84,92 @@ fn player_gets_the_same_request_from_the_next_node_and_the_old_one_is_silent() {
     assert_eq!(cluster.log_len(), before, "the old node wrote nothing");
     cluster.check();
 }
+
+/// The name of the node in a role, as `agon cluster status` shows it.
+fn node_that(cluster: &Cluster, role: &str) -> Option<String> {
+    let (_, said) = cluster.place.agon(&["cluster", "status", "--json", "--store", &cluster.url]);
+    let said: Value = serde_json::from_str(&said).ok()?;
+    let found = said["nodes"].as_array()?.iter().find(|node| node["role"] == role)?;
+    found["node"].as_str().map(str::to_owned)
+}
+
+#[test]
+fn operator_chooses_the_node_that_plays() {
+    let cluster = Cluster::new("");
+    let a = cluster.node("a");
+    a.await_ready();
+    let b = cluster.node("b");
+    b.await_standby();
+    until("both nodes are listed", || node_that(&cluster, "stands by").is_some());
+    let order = |args: &[&str]| {
+        let (code, said) =
+            cluster.place.agon(&[&["cluster"], args, &["--store", &cluster.url]].concat());
+        (code, said)
+    };
+    let (code, said) = order(&["move", "nobody"]);
+    assert!(code == Some(2) && said.contains("agon cluster status"), "{said}");
+    let (playing, waiting) = (node_that(&cluster, "plays"), node_that(&cluster, "stands by"));
+    let (code, said) = order(&["drain", &playing.expect("a node")]);
+    assert_eq!((code, said), (Some(0), format!("{} takes over.\n", waiting.expect("a node"))));
+    b.await_ready();
+    a.await_standby();
+    let (playing, waiting) = (node_that(&cluster, "plays"), node_that(&cluster, "stands by"));
+    assert_eq!(order(&["drain", &waiting.clone().expect("a node")]).0, Some(0));
+    assert!(b.is_ready(), "a node that stands by can be drained at any time");
+    let (code, said) = order(&["move", &playing.expect("a node")]);
+    assert!(code == Some(0) && said.contains("plays already"), "{said}");
+    assert_eq!(order(&["move", &waiting.expect("a node")]).0, Some(0));
+    a.await_ready();
+    b.await_standby();
+}
+
+#[test]
+fn cup_survives_the_promotion_of_a_standby_of_the_database() {
+    let mut cluster = Cluster::new(&cup(2, 5));
+    let standby = cluster.server.standby();
+    let (first, second) = (cluster.server.port().to_string(), standby.port());
+    cluster.url = cluster.url.replace(&first, &format!("{first},127.0.0.1:{second}"));
+    let a = cluster.node("a");
+    a.await_ready();
+    assert!(!cluster.said_by(&a).contains("no synchronous standby"));
+    let mut players = ["p0", "p1"]
+        .map(|name| cluster.player(&[&a], name, "greedy"))
+        .into_iter()
+        .collect::<Vec<_>>();
+    until("the cup has begun", || !cluster.events("match/cup").is_empty());
+    grow(&cluster, 60);
+    cluster.server.kill();
+    standby.promote();
+    until("the cup is over", || cluster.is_over("cup"));
+    for player in &mut players {
+        assert_eq!(player.code(), Some(0));
+    }
+    let answers = cluster.check();
+    ["p0", "p1"].iter().for_each(|name| cluster.has_all_answers(name, &answers));
+}
+
+#[test]
+fn wrong_clock_of_a_node_changes_no_time_in_the_log() {
+    let cluster = Cluster::new(&cup(2, 3));
+    let mut a = cluster.node_with_clock("a", "-1h");
+    a.await_ready();
+    let b = cluster.node_with_clock("b", "+1h");
+    b.await_standby();
+    let mut players = ["p0", "p1"].map(|name| cluster.player(&[&a, &b], name, "greedy"));
+    until("the cup has begun", || !cluster.events("match/cup").is_empty());
+    grow(&cluster, 60);
+    a.kill();
+    until("the cup is over", || cluster.is_over("cup"));
+    for player in &mut players {
+        assert_eq!(player.code(), Some(0));
+    }
+    cluster.check();
+    let times = cluster.events("").into_iter().filter_map(|(_, event)| event["at"].as_u64());
+    let (first, last) =
+        times.fold((u64::MAX, 0), |(first, last), at| (first.min(at), last.max(at)));
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now = now.expect("a time after 1970").as_millis() as u64;
+    let half_an_hour = 30 * 60 * 1000;
+    assert!(last - first < half_an_hour, "from {first} to {last}");
+    assert!(now.abs_diff(last) < half_an_hour, "{last} is not about {now}");
+}

@@ -101,6 +101,13 @@ const CLAIM: &str = "
     )
     RETURNING epoch";
 
+const HAND_OVER: &str = "
+    UPDATE agon.cells SET owner = $2, epoch = epoch + 1
+    WHERE id = $1 AND owner IS DISTINCT FROM $2 AND EXISTS (
+        SELECT FROM agon.nodes
+        WHERE id = $2 AND renewed_at > clock_timestamp() - $3 * interval '1 millisecond'
+    )";
+
 const RELEASE: &str = "
     UPDATE agon.cells SET owner = NULL, epoch = epoch + 1
     WHERE id = $1 AND owner = $2 AND epoch = $3";
@@ -128,6 +135,17 @@ pub(super) fn release(
     epoch: u64,
 ) -> Result<(), postgres::Error> {
     client.execute(RELEASE, &[&cell, &node.id, &epoch.cast_signed()]).map(|_| ())
+}
+
+/// Gives a cell to a node whose heartbeat is fresh.
+pub(super) fn hand_over(
+    client: &mut Client,
+    cell: &str,
+    node: &str,
+    lease: Duration,
+) -> Result<bool, postgres::Error> {
+    let lease_ms = lease.as_millis() as f64;
+    Ok(client.execute(HAND_OVER, &[&cell, &node, &lease_ms])? > 0)
 }
 
 /// All cells, sorted by name.

@@ -12,6 +12,7 @@ mod writer;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use crate::group::Group;
 use crate::name::check_for_reading;
@@ -90,6 +91,13 @@ impl PostgresLog {
         let ownership = &self.writing()?.ownership;
         let Some(epoch) = ownership.epochs().remove(cell) else { return Ok(()) };
         self.reader.ask("release in", |client| lease::release(client, &ownership.node, cell, epoch))
+    }
+
+    /// Gives a cell to a node whose heartbeat is fresh, whoever owns it now. Returns whether there is
+    /// such a node. It learns of it when it tries to claim the cell, and the owner at its next
+    /// heartbeat or append.
+    pub fn hand_over(&self, cell: &str, node: &str, lease: Duration) -> Result<bool, LogError> {
+        self.reader.ask("write", |client| lease::hand_over(client, cell, node, lease))
     }
 
     /// The cells that this node owns, as far as it knows.

@@ -60,7 +60,7 @@ async fn play(folder: &Path) -> Result<Exit> {
     let players = players.join(",");
     print(&format!(
         "Three nodes share one PostgreSQL. Node 1 plays, nodes 2 and 3 stand by.\n\
-         Players connect to {players}.\nSee for yourself: agon cluster status {url}\n\n"
+         Players connect to {players}.\nSee for yourself: agon cluster status --store {url}\n\n"
     ))?;
     let mut bots = PLAYERS.map(|(name, bot)| join(&players, name, bot));
     let has_begun = async || {
