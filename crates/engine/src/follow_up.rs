@@ -79,6 +79,8 @@ pub(crate) enum FollowUp {
     ConfirmSubscription(ConnId),
     /// Start games in a queue, if enough connected players wait in it.
     FillQueue(QueueName),
+    /// Give up the places of a player who has logged out in queues that start games by themselves.
+    LeaveQueues(PlayerName),
     /// Free the name of a player who left without ever playing.
     DropNewcomer(PlayerName),
     /// Report the end of a game to the operator.
@@ -163,6 +165,7 @@ impl Engine {
             FollowUp::TellNews => self.tell_news(),
             FollowUp::ConfirmSubscription(conn) => self.confirm_subscription(conn),
             FollowUp::FillQueue(queue) => self.fill_queue(&queue),
+            FollowUp::LeaveQueues(player) => self.leave_queues(&player),
             FollowUp::DropNewcomer(player) => self.drop_if_gone(&player),
             FollowUp::NoteGame(key, result) => self.note(Note::GameEnded { key, result }),
             FollowUp::NoteFault(tournament, of_match, faulted) => {
