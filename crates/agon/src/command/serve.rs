@@ -17,8 +17,7 @@ use agon_games::Registry;
 use agon_server::query::{IssueOperatorToken, OpenSignUp};
 use agon_server::web::{Hosts, answer_starting, serve_http};
 use agon_server::{
-    Driver, Gateway, Handle, ServerError, Tls, reject_on_standby, serve_erlang, serve_peers,
-    serve_tcp,
+    Driver, Gateway, Handle, ServerError, Tls, serve_erlang, serve_peers, serve_tcp,
 };
 use agon_store::{Log, LogError, without_password};
 use anyhow::{Context, Result};
@@ -178,25 +177,17 @@ async fn run(
     };
     // HTTP requests that come before the log is read get 503.
     let (up, heard) = oneshot::channel();
-    let (reason, reasons) = watch::channel("the server is starting: it reads its log");
+    let (reason, reasons) = watch::channel(store::STARTING);
     let starting = tokio::spawn(answer_starting(http, tls.clone(), reasons, heard));
-    let log = match &settings.store {
-        None => store::open_folder(&settings.data)?,
-        Some(url) => {
-            reason.send_replace("this node stands by: another one plays, or there is no database");
-            let claiming = store::open_database(url, places.tcp.to_string(), args.rejoin);
-            let others: Vec<&TcpListener> = ports.iter().map(|(_, listener)| listener).collect();
-            let log = tokio::select! {
-                log = claiming => log?,
-                () = reject_on_standby(&tcp, &others, tls.is_some()) => {
-                    unreachable!("it never ends")
-                }
-                _ = signals.0.recv() => return Ok(Ended::Stopped),
-                _ = signals.1.recv() => return Ok(Ended::Stopped),
-            };
-            reason.send_replace("the server is starting: it reads its log");
-            log
-        }
+    let standby = store::Standby {
+        tcp: &tcp,
+        others: ports.iter().map(|(_, listener)| listener).collect(),
+        has_tls: tls.is_some(),
+        reason: &reason,
+        rejoins: args.rejoin,
+    };
+    let Some(log) = store::open(&settings, standby, &mut signals).await? else {
+        return Ok(Ended::Stopped);
     };
     let driver = tokio::task::block_in_place(|| open_engine(Arc::clone(&log), &settings, pages))?;
     let handle = driver.handle();
