@@ -84,9 +84,7 @@ const GOODBYE_MAX: Duration = Duration::from_secs(2);
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// The log refused a record; the server sends nothing more.
-    #[error(
-        "the log did not take a record: {0}; nothing of it was told, and nothing told before is lost"
-    )]
+    #[error("the log did not take a record: {0}; the server sent nothing that depends on it")]
     Append(#[from] AppendError),
     /// The log cannot be read.
     #[error(transparent)]
@@ -99,7 +97,7 @@ pub enum ServerError {
     Entropy(String),
     /// The log did not answer in time when the server stopped.
     #[error(
-        "the log did not answer for {0:?}; what was not answered may be lost, and was told to nobody"
+        "the log did not answer for {0:?}; records that it did not confirm may be lost, and the server sent nothing that depends on them"
     )]
     Undrained(Duration),
     /// Another node owns the log now. This server has forgotten everything and sends nothing more.
@@ -463,8 +461,8 @@ impl Driver {
             Effect::Call { conn, tell } => {
                 self.put(conn, |outbox| outbox.tell(tell));
             }
-            Effect::Observe { conn, told, due } => {
-                self.put(conn, |outbox| outbox.observe(told, due));
+            Effect::Observe { conn, message, due } => {
+                self.put(conn, |outbox| outbox.observe(message, due));
             }
             Effect::Admit { conn } => {
                 if let Some(outbox) = self.outboxes.get(&conn) {
