@@ -24,6 +24,7 @@ use anyhow::{Context, Result};
 use clap::Parser;
 pub(crate) use listen::open;
 use listen::{Places, listen};
+use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -230,17 +231,17 @@ async fn run(
     tracing::info!(tcp = %places.tcp, http = %places.http, tls = places.tls, "the server is up");
     notify::tell("READY=1");
     tokio::spawn(notify::keep_watchdog(handle.clone()));
-    let result = tokio::select! {
-        result = &mut ended => result,
-        () = asked_to_stop(signals, handle) => ended.await,
+    let (result, lease_lost) = tokio::select! {
+        result = &mut ended => (result, Ended::LeaseLost),
+        () = asked_to_stop(signals, handle) => (ended.await, Ended::Stopped),
     };
     let result = result.context("the engine ended without an error; this is a bug")?;
     match result {
         Err(error) if settings.store.is_some() && error.may_stand_by() => {
-            tracing::warn!("{error}; this node closes its connections and stands by");
-            // Closing the log could wait long for the database. The process is replaced anyway.
+            tracing::warn!("{error}; this node closes its connections");
+            // Closing the log could wait long for the database. The process ends anyway.
             std::mem::forget(log);
-            return Ok(Ended::LeaseLost);
+            return Ok(lease_lost);
         }
         result => result.map_err(|error| explained(error, &settings.data))?,
     }
@@ -291,6 +292,9 @@ fn explained(error: ServerError, dir: &Path) -> anyhow::Error {
     let next = match &error {
         ServerError::Log(LogError::Locked { .. }) => {
             "stop the other server, or give another folder with --data".to_owned()
+        }
+        ServerError::Log(away @ LogError::Io { kind: ErrorKind::NotConnected, .. }) => {
+            store::next_step(away).to_owned()
         }
         ServerError::Log(LogError::Io { .. }) | ServerError::Append(_) => {
             format!("make sure that {dir} is writable and the disk has room, then start again")
