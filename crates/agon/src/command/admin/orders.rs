@@ -118,6 +118,9 @@ fn policy(args: &CreateArgs) -> Result<Option<Value>> {
     if let Some(best_of) = args.best_of {
         policy["match"]["best_of"] = json!(best_of);
     }
+    if let Some(pace) = args.pace {
+        policy["match"]["time"]["house_pace_ms"] = json!(pace);
+    }
     Ok(policy.as_object().is_some_and(|fields| !fields.is_empty()).then_some(policy))
 }
 
