@@ -120,6 +120,13 @@ fn of_tournaments() -> Vec<Route> {
         Route::get("/api/v1/tournaments/{id}", tournaments::one, "A tournament.")
             .gives::<ShownTournament>(200)
             .fails(&[404]),
+        Route::get(
+            "/api/v1/tournaments/{id}/live",
+            tournaments::live,
+            "The scores of the running matches of a tournament.",
+        )
+        .gives::<tournaments::LiveScores>(200)
+        .fails(&[404]),
         Route::post("/api/v1/tournaments/{id}/signups", tournaments::sign_up, "Signs up.")
             .by(Token)
             .may_take::<tournaments::Entry>()
@@ -356,6 +363,8 @@ fn of_the_server() -> Vec<Route> {
         .gives::<Value>(200)
         .fails(&[404]),
         Route::get("/", start::page, "What goes on, for people.").text("text/html; charset=utf-8"),
+        Route::get("/tv", start::page, "The same page, as a projector shows it.")
+            .text("text/html; charset=utf-8"),
         Route::get("/web/{file}", assets::file, "A file of that page.")
             .text(assets::SCRIPT)
             .text(assets::STYLE)
