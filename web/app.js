@@ -23,6 +23,7 @@ const VIEWS = {
   game: "game",
   replay: "replay",
   play: "play",
+  tv: "tv",
 };
 
 /** @param {string} id @returns {HTMLElement} */
@@ -34,9 +35,10 @@ let turn = 0;
 /** The hash whose view is shown or loading. */
 let at = "";
 
-/** The names in a hash, and its query. */
+/** The names in a hash, and its query. The address `/tv` without a hash is the projector. */
 function address() {
-  const [, path = "", query = ""] = /^#\/?([^?]*)\??(.*)$/.exec(location.hash) ?? [];
+  const hash = location.hash || (location.pathname === "/tv" ? "#/tv" : "");
+  const [, path = "", query = ""] = /^#\/?([^?]*)\??(.*)$/.exec(hash) ?? [];
   const [view = "", ...params] = path.split("/").map(decoded);
   return { view, params, query: Object.fromEntries(new URLSearchParams(query)) };
 }

@@ -1,6 +1,7 @@
 // Trains: the map, who holds which connection, and what each player has left.
 
 import { h, render, svg } from "../lib/dom.js";
+import { counted } from "../lib/words.js";
 import { COLORS, acquirable, connections, joins, key, longest } from "../rules/trains.js";
 import { Board, move } from "./board.js";
 
@@ -305,7 +306,7 @@ class TrainsBoard extends Board {
         h(
           "span",
           { class: "facts small soft" },
-          `${player.rails} rails · ${player.cards} cards · `,
+          `${counted(player.rails, "rail")} · ${counted(player.cards, "card")} · `,
           `longest path ${longest(player.acquired)}`,
         ),
         player.hand
@@ -335,7 +336,7 @@ class TrainsBoard extends Board {
       "ul",
       { class: "players", "data-key": "players" },
       view.players.map(one),
-      h("li", { class: "deck soft small", "data-key": "deck" }, `${view.deck} cards in the deck`),
+      h("li", { class: "deck soft small", "data-key": "deck" }, `${counted(view.deck, "card")} in the deck`),
     );
   }
 

@@ -1,23 +1,29 @@
 // A finished game, step by step: `#/replay/cup/r1m1/1?at=12`.
 
-import { Problem, get, path } from "../lib/api.js";
-import { h } from "../lib/dom.js";
+import { Problem, get, passes, path } from "../lib/api.js";
+import { h, render } from "../lib/dom.js";
 import { replayer } from "../lib/replayer.js";
 import { download, saved } from "../lib/saved.js";
 import { styled } from "../lib/styled.js";
 
 /** @typedef {import("../lib/replayer.js").Data} Data */
 
+/** How long to wait before the analysis is asked for again, if the server was too busy. */
+const AGAIN_MS = 5_000;
+/** How often the analysis is asked for. */
+const ATTEMPTS = 4;
+
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) {
-  styled("/web/boards/boards.css", "/web/boards/games.css");
+  styled("/web/boards/boards.css", "/web/boards/games.css", "/web/replay/analysis.css");
   let gone = false;
   let end = () => {};
   const title = `${tournament}, match ${match}, game ${game}`;
   app.title(`Replay of ${title}`);
-  const here = `#/replay/${[tournament, match, game].map(encodeURIComponent).join("/")}`;
+  const here = path`#/replay/${tournament}/${match}/${game}`;
+  const place = head(tournament, match, game);
   const wait = h("p", { role: "status" }, "Loading the game …");
-  root.append(head(tournament, match, game), wait);
+  root.append(place, wait);
   read(tournament, match, game).then(
     (data) => {
       if (gone) return;
@@ -26,12 +32,16 @@ export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) 
         history.replaceState(history.state, "", `${here}?at=${at}`);
       const at = app.query.at === undefined ? undefined : Number(app.query.at);
       const names = data.replay.seats.join(" – ");
-      end = replayer(root, data, {
+      app.title(`${names}: ${title}`);
+      render(place, ...head(tournament, match, game, data).childNodes);
+      const shown = replayer(root, data, {
         verifier: () => import("../lib/verify.js"),
         at,
         moved: link,
         extras: () => extras(data, `${names}: ${title}`, app),
       });
+      end = shown.end;
+      analyse(data, shown.panel, () => gone);
     },
     (problem) => {
       if (gone) return;
@@ -50,18 +60,64 @@ export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) 
   };
 }
 
-/** @param {string} tournament @param {string} match @param {string} game */
-function head(tournament, match, game) {
+/**
+ * Fetches the analysis, which may take the server a while, and keeps it for a saved copy.
+ * @param {Data} data @param {import("../replay/analysis.js").AnalysisPanel} panel
+ * @param {() => boolean} gone @param {number} [attempts]
+ */
+async function analyse(data, panel, gone, attempts = ATTEMPTS) {
+  const { tournament, match, number } = data.replay;
+  try {
+    data.analysis = await get(
+      path`/api/v1/tournaments/${tournament}/matches/${match}/games/${number}/analysis`,
+    );
+    if (data.analysis) panel.take(data.analysis);
+  } catch (problem) {
+    if (gone()) return;
+    if (passes(problem) && attempts > 1)
+      setTimeout(() => analyse(data, panel, gone, attempts - 1), AGAIN_MS);
+    else panel.fail(`There is no analysis: ${problem instanceof Error ? problem.message : problem}.`);
+  }
+}
+
+/**
+ * The players, the place of the game, and links to the games before and after it.
+ * @param {string} tournament @param {string} match @param {string} game
+ * @param {Data & { games?: number[] }} [data]
+ */
+function head(tournament, match, game, data) {
+  const games = data?.games ?? [];
+  const at = games.indexOf(Number(game));
+  const link = (/** @type {number | undefined} */ number, /** @type {string} */ words) =>
+    number === undefined
+      ? null
+      : h("a", { class: "button plain", href: path`#/replay/${tournament}/${match}/${number}` }, words);
   return h(
     "div",
     { class: "head" },
-    h("h1", {}, "Replay"),
+    h(
+      "h1",
+      {},
+      data
+        ? data.replay.seats.flatMap((name, seat) => [seat ? " – " : "", h("bdi", {}, name)])
+        : "Replay",
+    ),
     h(
       "p",
       { class: "soft" },
-      h("a", { href: `#/tournament/${encodeURIComponent(tournament)}` }, tournament),
-      `, match ${match}, game ${game}`,
+      h("a", { href: path`#/tournament/${tournament}` }, tournament),
+      ", ",
+      h("a", { href: path`#/game/${tournament}/${match}` }, `match ${match}`),
+      `, game ${game}${games.length > 1 ? ` of ${games.length}` : ""}`,
     ),
+    games.length > 1
+      ? h(
+          "nav",
+          { class: "row", "aria-label": "Games of the match" },
+          link(games[at - 1], "← Previous game"),
+          link(games[at + 1], "Next game →"),
+        )
+      : null,
   );
 }
 
@@ -69,18 +125,20 @@ function head(tournament, match, game) {
  * @param {string} tournament
  * @param {string} match
  * @param {string} game
- * @returns {Promise<Data>}
+ * @returns {Promise<Data & { games: number[] }>}
  */
 async function read(tournament, match, game) {
+  const at = path`/api/v1/tournaments/${tournament}/matches/${match}`;
   // Fetch the replay first: its error says why there is nothing to show.
-  const replay = await get(
-    path`/api/v1/tournaments/${tournament}/matches/${match}/games/${game}/replay`,
-  );
-  const [log, whole] = await Promise.all([
-    text(path`/api/v1/tournaments/${tournament}/matches/${match}/log`),
+  const replay = await get(`${at}/games/${encodeURIComponent(game)}/replay`);
+  const [log, whole, { faults }, { match: played }] = await Promise.all([
+    text(`${at}/log`),
     over(tournament),
+    get(`${at}/faults`),
+    get(at),
   ]);
-  return { replay, log, tournament: whole };
+  const games = played.games.map((/** @type {{ game: number }} */ one) => one.game);
+  return { replay, log, tournament: whole, faults, games };
 }
 
 /**
@@ -113,7 +171,9 @@ function extras(data, title, app) {
   const name = `${tournament}-${match}-${number}`;
   const save = async () => {
     try {
-      download(`${name}.html`, "text/html", await saved(title, data));
+      // The evidence of faults is not for everybody, so a file that people pass on has none.
+      const faults = data.faults?.map(({ evidence: _, ...fault }) => fault);
+      download(`${name}.html`, "text/html", await saved(title, { ...data, faults }));
     } catch (problem) {
       app.say(
         `The replay could not be saved: ${problem instanceof Error ? problem.message : problem}`,
