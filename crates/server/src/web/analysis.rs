@@ -14,9 +14,14 @@ use agon_core::{MatchName, TournamentId};
 use axum::extract::{Path, State};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// The most matches of a tournament that are analysed at once.
 const MATCHES_MAX: usize = 2_000;
+
+/// The most analyses of games that run or wait.
+const QUEUE_MAX: usize = 16;
 
 /// The points of all players of a tournament, as scored and without luck.
 #[derive(Serialize, JsonSchema)]
@@ -32,22 +37,58 @@ pub(super) struct TournamentAnalysis {
     refused: u32,
 }
 
+/// The permits for analyses of games, which may take many seconds. They have a thread of their own,
+/// so that they do not keep other pages waiting.
+pub(super) struct Analysts {
+    /// Analyses that run or wait.
+    queue: Arc<Semaphore>,
+    running: Arc<Semaphore>,
+}
+
+impl Default for Analysts {
+    fn default() -> Analysts {
+        let [queue, running] = [QUEUE_MAX, 1].map(|count| Arc::new(Semaphore::new(count)));
+        Analysts { queue, running }
+    }
+}
+
+impl Analysts {
+    /// Analyses a game as soon as no other game is analysed.
+    async fn analyse(&self, game: RecordedGame) -> Result<Vec<u8>, Problem> {
+        let queued = Arc::clone(&self.queue).try_acquire_owned();
+        let queued = queued.map_err(|_| Problem::busy("the server analyses other games"))?;
+        let running = Arc::clone(&self.running).acquire_owned().await;
+        let running = running.map_err(|_| Problem::internal())?;
+        let analysed = tokio::task::spawn_blocking(move || {
+            // Held to the end, even if the client has disconnected meanwhile.
+            let _permits = (queued, running);
+            analyse_game(&game, &Models::standard())
+        });
+        let analysed = analysed.await.map_err(|_| Problem::internal())?;
+        let analysed = analysed.map_err(|why| Problem::unprocessable(why.to_string()))?;
+        serde_json::to_vec::<GameAnalysis>(&analysed).map_err(|_| Problem::internal())
+    }
+}
+
 pub(super) async fn of_game(State(web): State<Web>, asked: games::Numbered) -> Answer {
     let (key, number, version) = games::finished(&web, asked, "analysed").await?;
     let MatchName { tournament, id } = &*key;
     let answer = answers::Key { path: format!("{tournament}/{id}/{number}/analysis"), version };
-    let asked = key.clone();
-    let build = move |archive: &Archive| {
-        let recorded = recorded(archive, &asked)?;
-        let game = recorded.iter().find(|game| game.result.game == number);
-        Some(game.ok_or_else(|| missing(&asked, number)).and_then(|game| {
-            let analysed = analyse_game(game, &Models::standard());
-            let analysed = analysed.map_err(|why| Problem::unprocessable(why.to_string()))?;
-            serde_json::to_vec::<GameAnalysis>(&analysed).map_err(|_| Problem::internal())
-        }))
-    };
-    let built = web.answers.get(answer, async { archive::read(&web, build).await? });
-    Ok(answers::send(built.await?, "application/json"))
+    // A task of its own: if the request takes too long, the next one finds the finished analysis.
+    let built = tokio::spawn(async move {
+        let build = async {
+            let asked = key.clone();
+            let found = move |archive: &Archive| {
+                let games = recorded(archive, &asked)?;
+                Some(games.into_iter().find(|game| game.result.game == number))
+            };
+            let game = archive::read(&web, found).await?.ok_or_else(|| missing(&key, number))?;
+            web.analysts.analyse(game).await
+        };
+        web.answers.get(answer, build).await
+    });
+    let built = built.await.map_err(|_| Problem::internal())?;
+    Ok(answers::send(built?, "application/json"))
 }
 
 fn missing(key: &MatchKey, number: u32) -> Problem {

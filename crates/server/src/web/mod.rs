@@ -86,6 +86,7 @@ struct Web {
     answers: Arc<answers::Answers>,
     /// The permits of the threads that read the log.
     readers: Arc<Semaphore>,
+    analysts: Arc<analysis::Analysts>,
 }
 
 impl Web {
@@ -126,6 +127,7 @@ pub async fn serve_http(
         watchers: Arc::default(),
         answers: Arc::default(),
         readers: Arc::new(Semaphore::new(READERS_MAX)),
+        analysts: Arc::default(),
     };
     tokio::spawn(standings::warm(web.clone()));
     listener::serve(listener, router(web), host).await;
