@@ -230,6 +230,7 @@ export class AnalysisPanel {
    * @param {Analysis} analysis
    */
   decisions({ players, steps }) {
+    const hasLuck = players.some(({ luck }) => luck !== undefined);
     const button = (/** @type {AnalysedStep} */ step, /** @type {string} */ value, words = "") => {
       const at = this.stepOf(step.answer);
       return h(
@@ -268,7 +269,7 @@ export class AnalysisPanel {
       );
     };
     return [
-      h("h3", {}, "Costliest decisions and luckiest draws"),
+      h("h3", {}, hasLuck ? "Costliest decisions and luckiest draws" : "Costliest decisions"),
       h("div", { class: "halves" }, players.map(player)),
     ];
   }

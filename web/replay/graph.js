@@ -48,17 +48,21 @@ export function graph(data, go) {
   return h(
     "figure",
     { class: "chart graph" },
-    svg(
-      "svg",
-      {
-        viewBox: `0 0 ${WIDTH} ${height}`,
-        role: "img",
-        "aria-label": "Luck, cost of decisions and time per move over the game",
-        onclick: choose,
-      },
-      panels.map((panel, index) => curves(panel, index * (TALL + HEAD) + HEAD, data, x)),
-      bars(data, panels.length * (TALL + HEAD) + HEAD, x),
-      svg("line", { class: "cursor", x1: x(0), x2: x(0), y1: 0, y2: height }),
+    h(
+      "div",
+      { class: "wide", tabindex: 0, role: "group", "aria-label": "Graph" },
+      svg(
+        "svg",
+        {
+          viewBox: `0 0 ${WIDTH} ${height}`,
+          role: "img",
+          "aria-label": "Luck, cost of decisions and time per move over the game",
+          onclick: choose,
+        },
+        panels.map((panel, index) => curves(panel, index * (TALL + HEAD) + HEAD, data, x)),
+        bars(data, panels.length * (TALL + HEAD) + HEAD, x),
+        svg("line", { class: "cursor", x1: x(0), x2: x(0), y1: 0, y2: height }),
+      ),
     ),
     h(
       "figcaption",

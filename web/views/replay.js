@@ -40,8 +40,11 @@ export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) 
         moved: link,
         extras: () => extras(data, `${names}: ${title}`, app),
       });
-      end = shown.end;
-      analyse(data, shown.panel, () => gone);
+      const seen = whenSeen(shown.panel.element, () => analyse(data, shown.panel, () => gone));
+      end = () => {
+        seen();
+        shown.end();
+      };
     },
     (problem) => {
       if (gone) return;
@@ -58,6 +61,21 @@ export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) 
     gone = true;
     end();
   };
+}
+
+/**
+ * Calls back once when an element comes into sight: the server spends seconds on an analysis, so
+ * the page asks only for one that somebody looks at. Returns a function that cancels it.
+ * @param {Element} element @param {() => void} then
+ */
+function whenSeen(element, then) {
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    observer.disconnect();
+    then();
+  });
+  observer.observe(element);
+  return () => observer.disconnect();
 }
 
 /**

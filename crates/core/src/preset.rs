@@ -160,7 +160,10 @@ mod tests {
         let (class, fish, trains) = (policy("yahtzee-class"), policy("fish"), policy("trains"));
         let slots = None;
         assert_eq!(class.format, Bracket { slots, third_place: false }.into());
-        assert_eq!(class.rules.time, TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000, house_pace_ms: 0 });
+        assert_eq!(
+            class.rules.time,
+            TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000, house_pace_ms: 0 }
+        );
         assert_eq!(fish.format, Knockout { min: 2, max: 4 }.into());
         assert_eq!(trains.format, Knockout { min: 2, max: 8 }.into());
         // Trains asks everybody to confirm the end, also of each game; Fish asks only the winners.

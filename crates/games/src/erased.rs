@@ -2,7 +2,9 @@
 //! games. A new game is one folder and one line in [`Registry::standard`].
 
 use crate::game::write_json;
-use crate::{Game, Outcome, Proposal, PublicScore, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
+use crate::{
+    Game, Outcome, Proposal, PublicScore, Refusal, Seat, SeatSet, Seed, SetupError, Viewer,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;

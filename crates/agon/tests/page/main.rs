@@ -11,6 +11,7 @@ mod operator;
 mod playing;
 mod replaying;
 mod screenshots;
+mod showing;
 #[expect(dead_code, reason = "the tests of the server use the rest")]
 #[path = "../server/support.rs"]
 mod support;

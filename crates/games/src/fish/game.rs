@@ -175,8 +175,7 @@ impl Game for Fish {
     #[inline]
     /// The fish so far; the caught part of all fish is over.
     fn public_score(view: &View) -> Option<PublicScore> {
-        let points: Vec<i64> =
-            view.players.iter().map(|player| i64::from(player.score)).collect();
+        let points: Vec<i64> = view.players.iter().map(|player| i64::from(player.score)).collect();
         let caught: usize = view.players.iter().map(|player| player.score as usize).sum();
         let left: usize = view.board.rows().flatten().map(|fish| usize::from(*fish)).sum();
         Some(PublicScore::new(points, caught, caught + left))

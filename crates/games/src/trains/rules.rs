@@ -6,7 +6,9 @@ use super::talk::{Answer, Drawn, HAND_LEN, MORE_LEN, OFFER_LEN, Question, RAILS,
 use super::view::Player;
 use super::{Config, Pair, View, render, speech, write};
 use crate::game::write_json;
-use crate::{Game, Outcome, Proposal, PublicScore, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
+use crate::{
+    Game, Outcome, Proposal, PublicScore, Refusal, Seat, SeatSet, Seed, SetupError, Viewer,
+};
 use std::ops::RangeInclusive;
 
 impl Game for Trains {
