@@ -41,6 +41,9 @@ class Real(unittest.TestCase):
             with self.assertRaises(agon.ApiError) as caught:
                 api.enqueue("q")
             self.assertEqual(caught.exception.type, "not-logged-in")
+            several = agon.Api(f"http://127.0.0.1:9,http://{server.http}/api/v1")
+            self.assertTrue(several.is_healthy())
+            several.log_in("ann", "a longer pw")
             token = api.log_in("ann", "a longer pw")
             self.assertEqual(api.enqueue("q"), ["ann"])
             self.assertEqual(api.queue("q"), ["ann"])

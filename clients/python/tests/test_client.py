@@ -163,6 +163,30 @@ class Scripted(unittest.TestCase):
         self.assertEqual(answers[0], answers[1])
         self.assertEqual(bot.asked, 2)
 
+    def test_a_client_of_several_nodes_continues_on_the_next_one(self) -> None:
+        """The first node does not exist, the second one closes the connection."""
+
+        def lost(line: Line) -> None:
+            line.let_in()
+            line.say(started(), request("cup:1"))
+            line.hear()
+
+        def last(line: Line) -> None:
+            self.assertEqual(line.let_in(active=1), {"type": "login", "token": "t0ken"})
+            line.say(started(), request("cup:1"))
+            line.hear()
+            line.say(OVER)
+
+        closed = socket.create_server(("127.0.0.1", 0))
+        missing = f"127.0.0.1:{closed.getsockname()[1]}"
+        closed.close()
+        bot = Counter()
+        results = self.play(f"{missing},{self.serve(lost)},tcp://{self.serve(last)}", bot)
+        self.assertEqual(results, [agon.Result("cup", True)])
+        self.assertEqual(bot.asked, 1)
+        with self.assertRaises(ValueError):
+            self.play("127.0.0.1:1,http://127.0.0.1:2")
+
     def test_repeated_request_on_the_same_connection_is_decided_again(self) -> None:
         """The answer before was not taken."""
 

@@ -11,6 +11,8 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use std::error::Error;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The longest body.
@@ -56,19 +58,28 @@ pub enum HttpError {
     },
 }
 
-/// A server's HTTP interface.
+/// The HTTP interface of a server, or of several nodes that serve the same tournaments.
 #[derive(Clone)]
 pub struct Http {
+    /// At least one.
+    nodes: Vec<Node>,
+    /// The place of the node to send the next request to; clones share it.
+    current: Arc<AtomicUsize>,
+    token: Option<String>,
+}
+
+/// The HTTP interface of one node.
+#[derive(Clone, PartialEq, Debug)]
+struct Node {
     /// `HOST:PORT`.
     place: String,
     tls: bool,
-    token: Option<String>,
 }
 
 impl std::fmt::Debug for Http {
     /// Without the token.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Http({})", self.place)
+        write!(f, "Http({})", self.place())
     }
 }
 
@@ -83,28 +94,21 @@ pub struct Response {
 
 impl Http {
     /// Parses `http://HOST:PORT/…` or `https://…`; also returns the parts of its path, without
-    /// `api/v1`.
+    /// `api/v1`. Commas separate several nodes: `http://HOST:PORT,http://HOST:PORT/…`.
     pub fn parse(url: &str) -> Result<(Http, Vec<String>), HttpError> {
-        let wrong = || HttpError::Url(url.into());
-        let (tls, port, rest) = match url.split_once("://") {
-            Some(("http", rest)) => (false, 80, rest),
-            Some(("https", rest)) => (true, 443, rest),
-            Some(_) => return Err(wrong()),
-            None => (false, 80, url),
-        };
-        let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let odd = |letter: char| letter.is_whitespace() || letter.is_control() || letter == '@';
-        if place.is_empty() || place.starts_with(':') || place.contains(odd) {
-            return Err(wrong());
+        let (mut nodes, mut path) = (Vec::new(), "");
+        for node in url.split(',') {
+            // Only the last node is followed by a path.
+            if !path.is_empty() {
+                return Err(HttpError::Url(url.into()));
+            }
+            let (node, after) = Node::parse(node).ok_or_else(|| HttpError::Url(url.into()))?;
+            nodes.push(node);
+            path = after;
         }
-        let place = match place.rsplit_once(':') {
-            Some((_, port)) if port.parse::<u16>().is_ok() => place.to_owned(),
-            Some(_) if !place.ends_with(']') => return Err(wrong()),
-            _ => format!("{place}:{port}"),
-        };
         let path = path.strip_prefix("api/v1").unwrap_or(path);
         let parts = path.split('/').filter(|part| !part.is_empty()).map(str::to_owned);
-        Ok((Http { place, tls, token: None }, parts.collect()))
+        Ok((Http { nodes, current: Arc::default(), token: None }, parts.collect()))
     }
 
     /// Sets the token.
@@ -113,9 +117,18 @@ impl Http {
         Http { token, ..self }
     }
 
-    /// `HOST:PORT`.
+    /// `HOST:PORT` of the node that gets the next request.
     pub fn place(&self) -> &str {
-        &self.place
+        &self.node().place
+    }
+
+    fn node(&self) -> &Node {
+        &self.nodes[self.current.load(Ordering::Relaxed) % self.nodes.len()]
+    }
+
+    /// Sends later requests to the next node, if there are several.
+    fn turn_to_next_node(&self) {
+        self.current.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Fetches a page.
@@ -172,8 +185,9 @@ impl Http {
         body: Option<&Value>,
         last: Option<&str>,
     ) -> Result<hyper::Response<Incoming>, HttpError> {
+        let socket = self.connect().await?;
         let mut request = hyper::Request::builder().method(method).uri(path);
-        request = request.header(header::HOST, &self.place).header(header::CONNECTION, "close");
+        request = request.header(header::HOST, self.place()).header(header::CONNECTION, "close");
         if let Some(token) = &self.token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
@@ -185,14 +199,30 @@ impl Http {
         }
         let body = body.map(Value::to_string).unwrap_or_default();
         let request = request.body(Full::new(Bytes::from(body)));
-        let request = request.map_err(|_| HttpError::Url(format!("{}{path}", self.place)))?;
-        let socket = Socket::open(&self.place, self.tls).await;
-        let socket = TokioIo::new(socket.map_err(|why| self.lost(why))?);
+        let request = request.map_err(|_| HttpError::Url(format!("{}{path}", self.place())))?;
+        let socket = TokioIo::new(socket);
         let opened = http1::Builder::new().max_buf_size(HEAD_BYTES_MAX).handshake(socket).await;
         let (mut sender, connection) = opened.map_err(|error| self.failed(error))?;
         // The task ends with the body of the response, or when the body is dropped.
         tokio::spawn(connection);
         sender.send_request(request).await.map_err(|error| self.failed(error))
+    }
+
+    /// Connects to the current node, or to the next one that accepts a connection. A request is
+    /// sent once at most, so it is safe to try another node only until a connection is open.
+    async fn connect(&self) -> Result<Socket, HttpError> {
+        let mut tries = 0;
+        loop {
+            let node = self.node();
+            let error = match Socket::open(&node.place, node.tls).await {
+                Ok(socket) => return Ok(socket),
+                Err(why) => self.lost(why),
+            };
+            tries += 1;
+            if tries == self.nodes.len() {
+                return Err(error);
+            }
+        }
     }
 
     /// Reads a body of at most this many bytes.
@@ -221,8 +251,11 @@ impl Http {
         serde_json::from_slice(body).map_err(|error| self.garbled(&error.to_string()))
     }
 
+    /// The error of a node that cannot be reached. Later requests go to the next node.
     fn lost(&self, why: io::Error) -> HttpError {
-        HttpError::Unreachable { server: self.place.clone(), why }
+        let server = self.place().to_owned();
+        self.turn_to_next_node();
+        HttpError::Unreachable { server, why }
     }
 
     /// Translates an error of hyper.
@@ -240,7 +273,30 @@ impl Http {
     }
 
     fn garbled(&self, why: &str) -> HttpError {
-        HttpError::Garbled { server: self.place.clone(), why: why.into() }
+        HttpError::Garbled { server: self.place().to_owned(), why: why.into() }
+    }
+}
+
+impl Node {
+    /// Parses `http://HOST:PORT/…`; also returns what follows the first slash.
+    fn parse(url: &str) -> Option<(Node, &str)> {
+        let (tls, port, rest) = match url.split_once("://") {
+            Some(("http", rest)) => (false, 80, rest),
+            Some(("https", rest)) => (true, 443, rest),
+            Some(_) => return None,
+            None => (false, 80, url),
+        };
+        let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let odd = |letter: char| letter.is_whitespace() || letter.is_control() || letter == '@';
+        if place.is_empty() || place.starts_with(':') || place.contains(odd) {
+            return None;
+        }
+        let place = match place.rsplit_once(':') {
+            Some((_, port)) if port.parse::<u16>().is_ok() => place.to_owned(),
+            Some(_) if !place.ends_with(']') => return None,
+            _ => format!("{place}:{port}"),
+        };
+        Some((Node { place, tls }, path))
     }
 }
 
@@ -361,7 +417,9 @@ mod tests {
         let (http, parts) = Http::parse("example.org").unwrap();
         assert_eq!((http.place(), parts.len()), ("example.org:80", 0));
         assert_eq!(Http::parse("http://[::1]:80/").unwrap().0.place(), "[::1]:80");
-        for bad in ["", "http://", "ftp://host", "host:x", "http://:80", "http://a b"] {
+        for bad in
+            ["", "http://", "ftp://host", "host:x", "http://:80", "http://a b", "a,", "a/x,b"]
+        {
             assert!(matches!(Http::parse(bad), Err(HttpError::Url(_))), "{bad}");
         }
         assert_eq!(Http::parse("https://host").unwrap().0.place(), "host:443");

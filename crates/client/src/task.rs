@@ -3,7 +3,7 @@
 
 use super::memory::{Memory, RequestAction};
 use super::message::{Message, Refused, Welcome};
-use super::transport::Wire;
+use super::transport::{NodeAddress, Wire};
 use super::{ClientError, Event, Login, Settings};
 use agon_wire::native::PROTOCOL_VERSION;
 use serde_json::json;
@@ -19,6 +19,8 @@ use tokio::time::Instant;
 const PENDING_MAX: usize = 64;
 /// How long a login may take.
 const LOGIN: Duration = Duration::from_secs(30);
+/// How long a login may take before the client tries the next of several nodes.
+const LOGIN_ON_NODE: Duration = Duration::from_secs(5);
 /// After this long without a message, the task sends a ping; after as long again, the connection
 /// counts as lost.
 const QUIET: Duration = Duration::from_secs(20);
@@ -37,6 +39,8 @@ pub(super) struct Task {
     commands: mpsc::Receiver<Command>,
     pending: VecDeque<Event>,
     wire: Wire,
+    /// The place of the current node in the server's address.
+    node: usize,
     memory: Memory,
     /// When the last message arrived, and whether a ping was sent since.
     heard: Instant,
@@ -70,10 +74,20 @@ impl Task {
             Login::Token(token) => Some(token.clone()),
             Login::Password { .. } => None,
         };
-        let (wire, welcome) = log_in(&settings, &mut token).await?;
-        let (memory, pending, heard) = (Memory::new(), VecDeque::new(), Instant::now());
-        let pinged = false;
-        let task = Task { settings, token, events, commands, pending, wire, memory, heard, pinged };
+        let mut node = 0;
+        let (wire, welcome) = log_in(&settings, &mut token, &mut node).await?;
+        let task = Task {
+            settings,
+            token,
+            events,
+            commands,
+            pending: VecDeque::new(),
+            wire,
+            node,
+            memory: Memory::new(),
+            heard: Instant::now(),
+            pinged: false,
+        };
         Ok((task, welcome))
     }
 
@@ -177,8 +191,10 @@ impl Task {
         Ok(())
     }
 
-    /// Reconnects: soon at first, then less and less often.
+    /// Reconnects: soon at first, then less and less often. Of several nodes, the client tries the
+    /// next one first: the lost one may accept a connection without serving it.
     async fn come_back(&mut self) -> Result<(), ClientError> {
+        self.node += 1;
         let mut wait_ms = self.settings.back_off_ms.max(1);
         for _ in 0..self.settings.tries_max {
             while let Ok(permit) = self.events.try_reserve()
@@ -193,7 +209,7 @@ impl Task {
                 () = tokio::time::sleep(Duration::from_millis(wait_ms + jitter)) => {}
             }
             wait_ms = wait_ms.saturating_mul(2).min(self.settings.back_off_ms_max.max(1));
-            match log_in(&self.settings, &mut self.token).await {
+            match log_in(&self.settings, &mut self.token, &mut self.node).await {
                 Ok((wire, welcome)) => {
                     self.wire = wire;
                     (self.heard, self.pinged) = (Instant::now(), false);
@@ -222,41 +238,61 @@ fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// Connects, sends `hello` and logs in: by token if there is one, else by password.
+/// Logs in to the first node that accepts the player, beginning with `node`, and sets `node` to it.
 async fn log_in(
     settings: &Settings,
     token: &mut Option<String>,
+    node: &mut usize,
 ) -> Result<(Wire, Welcome), ClientError> {
-    let server = settings.server.to_string();
-    let trying = async {
-        let mut wire = Wire::open(&settings.server).await?;
-        wire.send(&hello(settings)).await?;
-        loop {
-            let by_token = token.is_some();
-            wire.send(&login(settings, token.as_deref())).await?;
-            match welcomed(&mut wire).await? {
-                Ok(welcome) => {
-                    if welcome.token.is_some() {
-                        token.clone_from(&welcome.token);
-                    }
-                    return Ok(Ok((wire, welcome)));
-                }
-                // The token has expired; fall back to the password, if there is one.
-                Err(refused)
-                    if refused.code == "wrong-credentials"
-                        && by_token
-                        && matches!(settings.login, Login::Password { .. }) =>
-                {
-                    *token = None;
-                }
-                Err(refused) => return Ok(Err(ClientError::Login(refused))),
-            }
+    let nodes = settings.server.nodes();
+    let limit = if nodes.len() > 1 { LOGIN_ON_NODE } else { LOGIN };
+    let mut tries = 0;
+    loop {
+        *node %= nodes.len();
+        let trying = log_in_to(&nodes[*node], settings, token);
+        let tried = tokio::time::timeout(limit, trying).await;
+        tries += 1;
+        let error = match tried.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
+            Ok(Ok(done)) => return Ok(done),
+            Ok(Err(refused)) if is_final(&refused) => return Err(ClientError::Login(refused)),
+            Ok(Err(refused)) => ClientError::Login(refused),
+            Err(why) => ClientError::Unreachable { server: settings.server.to_string(), why },
+        };
+        if tries == nodes.len() {
+            return Err(error);
         }
-    };
-    let tried = tokio::time::timeout(LOGIN, trying).await;
-    match tried.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
-        Ok(done) => done,
-        Err(why) => Err(ClientError::Unreachable { server, why }),
+        *node += 1;
+    }
+}
+
+/// Connects, sends `hello` and logs in: by token if there is one, else by password.
+async fn log_in_to(
+    node: &NodeAddress,
+    settings: &Settings,
+    token: &mut Option<String>,
+) -> io::Result<Result<(Wire, Welcome), Refused>> {
+    let mut wire = Wire::open(node).await?;
+    wire.send(&hello(settings)).await?;
+    loop {
+        let by_token = token.is_some();
+        wire.send(&login(settings, token.as_deref())).await?;
+        match welcomed(&mut wire).await? {
+            Ok(welcome) => {
+                if welcome.token.is_some() {
+                    token.clone_from(&welcome.token);
+                }
+                return Ok(Ok((wire, welcome)));
+            }
+            // The token has expired; fall back to the password, if there is one.
+            Err(refused)
+                if refused.code == "wrong-credentials"
+                    && by_token
+                    && matches!(settings.login, Login::Password { .. }) =>
+            {
+                *token = None;
+            }
+            Err(refused) => return Ok(Err(refused)),
+        }
     }
 }
 

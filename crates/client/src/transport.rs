@@ -19,9 +19,17 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The path on which a server accepts players over WebSocket.
 const PLAY: &str = "/api/v1/play";
 
-/// Where a server listens for players, and over which transport.
+/// Where a server listens for players: the address of the only node, or those of several nodes of a
+/// cluster, which serve the same players.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Address {
+    /// At least one.
+    nodes: Vec<NodeAddress>,
+}
+
+/// Where one node listens for players, and over which transport.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct NodeAddress {
     /// `HOST:PORT`.
     place: String,
     tls: bool,
@@ -31,8 +39,22 @@ pub struct Address {
 
 impl Address {
     /// `HOST:PORT` for lines over TCP, the same after `tcp://`, or after `tls://` where the server
-    /// has a certificate; `ws://HOST[:PORT][/PATH]` or `wss://…` for a WebSocket.
+    /// has a certificate; `ws://HOST[:PORT][/PATH]` or `wss://…` for a WebSocket. Commas separate
+    /// the addresses of several nodes.
     pub fn parse(text: &str) -> Result<Address, ClientError> {
+        let nodes: Result<Vec<NodeAddress>, ClientError> =
+            text.split(',').map(NodeAddress::parse).collect();
+        Ok(Address { nodes: nodes? })
+    }
+
+    /// The addresses of the nodes; at least one.
+    pub(super) fn nodes(&self) -> &[NodeAddress] {
+        &self.nodes
+    }
+}
+
+impl NodeAddress {
+    fn parse(text: &str) -> Result<NodeAddress, ClientError> {
         let wrong = || ClientError::Address(text.into());
         let (scheme, rest) = text.split_once("://").unwrap_or(("tcp", text));
         let (tls, port) = match scheme {
@@ -60,13 +82,23 @@ impl Address {
             (None, Some(port)) if !place.is_empty() => format!("{place}:{port}"),
             _ => return Err(wrong()),
         };
-        Ok(Address { place, tls, path })
+        Ok(NodeAddress { place, tls, path })
     }
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Address { place, tls, path } = self;
+        for (place, node) in self.nodes.iter().enumerate() {
+            f.write_str(if place == 0 { "" } else { "," })?;
+            node.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for NodeAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NodeAddress { place, tls, path } = self;
         match (tls, path) {
             (false, None) => write!(f, "{place}"),
             (true, None) => write!(f, "tls://{place}"),
@@ -94,7 +126,7 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    pub(super) async fn open(address: &Address) -> io::Result<Wire> {
+    pub(super) async fn open(address: &NodeAddress) -> io::Result<Wire> {
         let mut socket = Socket::open(&address.place, address.tls).await?;
         let framing = match &address.path {
             None => Framing::Lines(Lines::new(LINE_BYTES_MAX)),
@@ -255,6 +287,7 @@ mod tests {
             ("wss://example.org/", "wss://example.org:443/api/v1/play"),
             ("ws://[::1]", "ws://[::1]:80/api/v1/play"),
             ("wss://[::1]:9/a/b", "wss://[::1]:9/a/b"),
+            ("a:1,tls://b:2", "a:1,tls://b:2"),
         ];
         for (text, shown) in good {
             assert_eq!(Address::parse(text).unwrap().to_string(), shown, "{text}");
@@ -272,6 +305,8 @@ mod tests {
             "ws://a@b:1",
             "ws://host:x/play",
             "ws://a b",
+            "a:1,",
+            "a:1, b:2",
         ];
         for bad in bad {
             assert!(matches!(Address::parse(bad), Err(ClientError::Address(_))), "{bad}");

@@ -117,6 +117,34 @@ fn a_connection_that_is_cut_again_and_again_costs_nothing() {
 }
 
 #[test]
+fn client_of_several_nodes_uses_the_next_one_when_its_node_is_lost() {
+    let server = Server::start();
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let cuts = Arc::new(AtomicU32::new(0));
+    let lost = cut_after(server.address(), 20_000, Arc::clone(&cuts));
+    let nodes = format!("{closed},{lost},{}", server.address());
+    let server_address = Address::parse(&nodes).unwrap();
+    let settings = Settings { server: server_address, ..settings(closed, "ann") };
+    let runtime = runtime();
+    let mut ann = runtime.block_on(Client::connect(settings)).unwrap();
+    let mut duel = announcement("duel", "yahtzee-queue", 3, 2);
+    duel.selection = named(&["ann", "house:random"]);
+    server.announce(duel);
+    let mut asked = BTreeMap::new();
+    let mut player = Noting(House::new("ann", "greedy"), &mut asked);
+    runtime.block_on(play(&mut ann, &mut player, Until::Tournaments(1))).unwrap();
+    assert_eq!(cuts.load(Ordering::SeqCst), 1, "the last node is never lost");
+    assert!(asked.values().all(|times| *times == 1), "no request was answered twice: {asked:?}");
+    until("the duel is over", || server.finished("duel").is_some());
+    let url = format!("http://{closed},http://{}", server.http_address());
+    let (http, _) = Http::parse(&url).unwrap();
+    let found = runtime.block_on(http.get("/api/v1/tournaments/duel")).unwrap();
+    assert_eq!(found["standing"], "over");
+    assert_eq!(http.place(), server.http_address().to_string());
+    server.verify();
+}
+
+#[test]
 fn errors_are_typed() {
     let server = Server::start();
     let (address, runtime) = (server.address(), runtime());

@@ -100,6 +100,16 @@ fn decision_pages_are_numbered_without_gaps_and_headed_by_their_number() {
 }
 
 #[test]
+fn tables_of_the_page_about_scale_are_the_output_of_their_script() {
+    let script = std::process::Command::new("python3").arg(top().join("scripts/scale")).output();
+    let script = script.expect("python3 runs");
+    assert!(script.status.success(), "{}", String::from_utf8_lossy(&script.stderr));
+    let page = std::fs::read_to_string(top().join("docs/scale.md")).expect("the page");
+    let (_, tables) = page.split_once("## Assumptions and figures\n\n").expect("its tables");
+    assert_eq!(tables, String::from_utf8_lossy(&script.stdout), "print them with scripts/scale");
+}
+
+#[test]
 fn nothing_names_a_path_or_a_registry_of_one_machine() {
     let home = std::env::var("HOME").unwrap_or_default();
     let own = [top().to_string_lossy().into_owned(), format!("{home}/.cargo")];

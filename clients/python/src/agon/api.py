@@ -9,6 +9,7 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import socket
 import ssl
 import time
 import urllib.error
@@ -28,7 +29,11 @@ Json = Dict[str, Any]
 
 
 class Api:
-    """One server, and optionally the token of an account there."""
+    """One server, and optionally the token of an account there.
+
+    Commas separate the addresses of several nodes. A request goes to the next node if its own does
+    not accept a connection; nothing that may have arrived is sent twice.
+    """
 
     def __init__(
         self,
@@ -38,8 +43,8 @@ class Api:
         timeout_s: float = 30.0,
         ssl_context: Optional[ssl.SSLContext] = None,
     ) -> None:
-        base = server.rstrip("/")
-        self._base = base[: -len("/api/v1")] if base.endswith("/api/v1") else base
+        self._bases = [node.rstrip("/").removesuffix("/api/v1") for node in server.split(",")]
+        self._node = 0
         self.token = token
         self._timeout_s = timeout_s
         self._ssl_context = ssl_context
@@ -181,14 +186,14 @@ class Api:
     def is_healthy(self) -> bool:
         """Whether the server says it is well."""
         try:
-            answer = json.loads(self._request("GET", f"{self._base}/healthz"))
+            answer = json.loads(self._request("GET", "/healthz"))
         except (ApiError, Unreachable, ValueError):
             return False
         return isinstance(answer, dict) and answer.get("status") == "ok"
 
     def metrics(self) -> Dict[str, float]:
         """The server's counters and gauges, by name and labels."""
-        text = self._request("GET", f"{self._base}/metrics").decode()
+        text = self._request("GET", "/metrics").decode()
         samples = (line.rpartition(" ") for line in text.splitlines() if line and line[0] != "#")
         return {name: float(value) for name, _, value in samples}
 
@@ -218,25 +223,52 @@ class Api:
                 return
 
     def _text(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None) -> str:
-        return self._request(method, f"{self._base}/api/v1{path}", body).decode("utf-8")
+        return self._request(method, f"/api/v1{path}", body).decode("utf-8")
 
-    def _request(self, method: str, url: str, body: Optional[Mapping[str, Any]] = None) -> bytes:
-        with self._open(method, url, body) as response:
+    def _request(self, method: str, path: str, body: Optional[Mapping[str, Any]] = None) -> bytes:
+        with self._open(method, path, body) as response:
             try:
                 data = response.read(BODY_BYTES_MAX + 1)
             except (OSError, http.client.HTTPException) as error:
-                raise Unreachable(f"{url}: {error}") from error
+                raise self._lost(path, error) from error
         if len(data) > BODY_BYTES_MAX:
-            raise ApiError(response.status, "too-large", f"{url} has no end", None)
+            raise ApiError(response.status, "too-large", f"{path} has no end", None)
         return bytes(data)
+
+    @property
+    def _base(self) -> str:
+        """The address of the current node."""
+        return self._bases[self._node % len(self._bases)]
+
+    def _lost(self, path: str, error: BaseException) -> Unreachable:
+        """The error of a node that cannot be reached. Later requests go to the next node."""
+        lost = Unreachable(f"{self._base}{path}: {error}")
+        self._node += 1
+        return lost
 
     def _open(
         self,
         method: str,
-        url: str,
+        path: str,
         body: Optional[Mapping[str, Any]] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> http.client.HTTPResponse:
+        for _ in self._bases[1:]:
+            try:
+                return self._open_once(method, path, body, headers)
+            except Unreachable as lost:
+                if not _is_unsent(lost.__cause__):
+                    raise
+        return self._open_once(method, path, body, headers)
+
+    def _open_once(
+        self,
+        method: str,
+        path: str,
+        body: Optional[Mapping[str, Any]],
+        headers: Optional[Mapping[str, str]],
+    ) -> http.client.HTTPResponse:
+        url = f"{self._base}{path}"
         request = urllib.request.Request(url, method=method, headers=dict(headers or {}))
         if self.token is not None:
             # Not to be repeated to wherever the server may redirect to.
@@ -253,24 +285,30 @@ class Api:
             with error:
                 raise _problem(error) from None
         except (OSError, http.client.HTTPException) as error:
-            raise Unreachable(f"{url}: {error}") from error
+            raise self._lost(path, error) from error
 
     def _watch_once(self, path: str, seen: Optional[str]) -> Iterator[Event]:
         headers = {"accept": "text/event-stream"}
         if seen is not None:
             headers["last-event-id"] = seen
-        url = f"{self._base}/api/v1{path}/events"
-        with self._open("GET", url, headers=headers) as response:
+        with self._open("GET", f"/api/v1{path}/events", headers=headers) as response:
             if response.status == 204:
                 raise _Ended
             try:
                 yield from events(response)
-            except (OSError, http.client.HTTPException):
+            except (OSError, http.client.HTTPException) as error:
+                self._lost(path, error)
                 return
 
 
 class _Ended(Exception):
     """There is nothing more to watch."""
+
+
+def _is_unsent(cause: Optional[BaseException]) -> bool:
+    """Whether no connection was opened, so that nothing can have been sent."""
+    reason = getattr(cause, "reason", cause)
+    return isinstance(reason, (ConnectionRefusedError, socket.gaierror))
 
 
 def _path(id: str, match: Optional[str]) -> str:

@@ -49,7 +49,8 @@ def main(bot: Bot, args: Optional[Sequence[str]] = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     about = "Plays on a server, or, without --server, on stdin and stdout for `agon run`."
     parser = argparse.ArgumentParser(description=about)
-    parser.add_argument("--server", metavar="URL", help="tcp://, tls://, ws:// or wss://HOST:PORT")
+    server = "tcp://, tls://, ws:// or wss://HOST:PORT; commas separate several nodes"
+    parser.add_argument("--server", metavar="URL", help=server)
     parser.add_argument("--account", metavar="NAME")
     parser.add_argument("--password-file", metavar="FILE", help="default: $AGON_PASSWORD")
     parser.add_argument("--register", action="store_true", help="make the account if there is none")

@@ -20,7 +20,7 @@ from .bot import Asker, Bot, encode
 from .errors import Lost, ProtocolError, Refused, Unreachable
 from .messages import PROTOCOL
 from .receipt import Receipt
-from .transport import Transport, connect, parse
+from .transport import Transport, connect, nodes
 
 #: The first wait before coming back, and the longest. Half of each is left to chance.
 BACK_OFF_S = (0.05, 5.0)
@@ -28,6 +28,8 @@ BACK_OFF_S = (0.05, 5.0)
 QUIET_S_MAX, PONG_S_MAX = 20.0, 20.0
 #: How long a login may take.
 LOGIN_S_MAX = 60.0
+#: How long a login may take before the client tries the next of several nodes.
+LOGIN_ON_NODE_S_MAX = 5.0
 #: How many answers are kept to be sent again.
 ANSWERS_MAX = 1024
 #: Wishes that are sent again if they may have been lost; the server asks for others again.
@@ -79,7 +81,8 @@ class Client:
     ) -> None:
         if token is None and (account is None or password is None):
             raise ValueError("give an account and its password, or a token")
-        parse(server)
+        #: The addresses of the server's nodes, and the place of the current one.
+        self._nodes, self._node = nodes(server), 0
         self.results: List[Result] = []
         self.token = token
         self._asker = Asker(bot)
@@ -149,7 +152,8 @@ class Client:
     # Connections.
 
     def _connect(self) -> None:
-        self._transport = connect(self._server, self._ssl_context)
+        node = self._nodes[self._node % len(self._nodes)]
+        self._transport = connect(node, self._ssl_context)
         self._connection += 1
         self._welcome = False
         hello = self._asker.hello()
@@ -173,6 +177,8 @@ class Client:
         self._say(login)
 
     def _back_off(self, lost: Lost) -> None:
+        # The lost node may accept a connection without serving it, so the next one is first.
+        self._node += 1
         now = time.monotonic()
         if self._failing is None:
             self._failing = now
@@ -211,7 +217,8 @@ class Client:
     def _hear(self) -> None:
         """Waits for a message and does what it asks for."""
         assert self._transport is not None, "only called while connected"
-        line = self._transport.receive(QUIET_S_MAX if self._welcome else LOGIN_S_MAX)
+        login_s = LOGIN_S_MAX if len(self._nodes) == 1 else LOGIN_ON_NODE_S_MAX
+        line = self._transport.receive(QUIET_S_MAX if self._welcome else login_s)
         if line is None:
             if not self._welcome:
                 raise Lost("the server does not answer the login")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import socket
 import ssl
 import time
-from typing import Optional, Protocol
+from typing import List, Optional, Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from .errors import Lost
@@ -125,6 +125,15 @@ def connect(server: str, ssl_context: Optional[ssl.SSLContext] = None) -> Transp
     except BaseException:
         stream.close()
         raise
+
+
+def nodes(server: str) -> List[str]:
+    """The addresses of the nodes behind a server's address, which commas separate. Raises
+    ``ValueError`` if one of them is invalid."""
+    found = server.split(",")
+    for node in found:
+        parse(node)
+    return found
 
 
 def parse(server: str) -> SplitResult:

@@ -24,7 +24,7 @@ Examples:
 #[derive(ClapArgs, Debug)]
 #[command(after_help = ADMIN_HELP)]
 pub(crate) struct AdminArgs {
-    /// The address of the server's HTTP interface.
+    /// The address of the server's HTTP interface; commas separate the nodes of a cluster.
     #[arg(
         long,
         value_name = "URL",

@@ -46,7 +46,8 @@ fn join_help() -> String {
 #[derive(ClapArgs, Debug)]
 #[command(after_help = join_help())]
 pub(crate) struct JoinArgs {
-    /// The server's address: HOST:PORT, tls://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT.
+    /// The server's address: HOST:PORT, tls://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT; commas
+    /// separate the nodes of a cluster.
     #[arg(long, value_name = "ADDR")]
     pub(crate) server: String,
     #[command(flatten)]
@@ -113,7 +114,8 @@ pub(crate) struct PlayArgs {
     /// Derive all luck from this number, with --vs.
     #[arg(long, value_name = "N", requires = "vs")]
     pub(crate) seed: Option<u64>,
-    /// Play on this server: HOST:PORT, tls://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT.
+    /// Play on this server: HOST:PORT, tls://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT; commas
+    /// separate the nodes of a cluster.
     #[arg(long, value_name = "ADDR")]
     pub(crate) server: Option<String>,
     #[command(flatten)]
@@ -146,7 +148,8 @@ Examples:
 #[derive(ClapArgs, Debug)]
 #[command(after_help = WATCH_HELP)]
 pub(crate) struct WatchArgs {
-    /// http://HOST:PORT or https://HOST:PORT, with /TOURNAMENT or /TOURNAMENT/MATCH.
+    /// http://HOST:PORT or https://HOST:PORT, with /TOURNAMENT or /TOURNAMENT/MATCH; commas separate
+    /// the nodes of a cluster: http://A:PORT,http://B:PORT/TOURNAMENT.
     #[arg(value_name = "URL")]
     pub(crate) url: String,
     /// Print the events as they come, one JSON line each: event, id, data.

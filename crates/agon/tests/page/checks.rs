@@ -99,6 +99,7 @@ pub(crate) fn furnished() -> (World, Vec<(&'static str, &'static str)>) {
         ("#/account", "form"),
         ("#/docs", ".card"),
         ("#/formats", "form"),
+        ("#/tv/cup", ".tv-won"),
     ];
     (world, views)
 }

@@ -131,7 +131,7 @@ fn graph_has_the_numbers_of_agon_analyse() {
         let file = folder.path().join(format!("{id}.jsonl"));
         std::fs::write(&file, world.raw("GET", None, &log, &Value::Null).1).unwrap();
         let agon = Command::new(env!("CARGO_BIN_EXE_agon"))
-            .args(["analyse", "--json", "--quiet", "--game", "1"])
+            .args(["analyse", "--json", "--quiet", "--match", "r1m1", "--game", "1"])
             .arg(&file)
             .output()
             .unwrap();
@@ -195,7 +195,10 @@ fn faults_of_a_game_lead_to_their_step_and_evidence_is_for_its_owner() {
     client.log_in("bob", crate::world::PASSWORD);
     client.hear_until("welcome");
     let selection = json!({"by": "named", "players": ["bob", "house:greedy"]});
-    world.announce(json!({"id": "duel", "preset": "yahtzee-class", "selection": selection}));
+    let policy = json!({"match": {"time": {"wait_ms": 500}}});
+    world.announce(json!({
+        "id": "duel", "preset": "yahtzee-class", "policy": policy, "selection": selection,
+    }));
     client.hear_until("request");
     client.say("this is no answer");
     world.until_over("duel");
