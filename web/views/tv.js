@@ -216,6 +216,14 @@ class Projector {
     }
   }
 
+  /**
+   * Looks again when a scene may end, which is not always when scores are due.
+   * @param {number} seconds
+   */
+  later(seconds) {
+    setTimeout(() => this.refresh(), 1_000 * seconds + 20);
+  }
+
   /** @param {string} id */
   showTable(id) {
     this.leave();
@@ -224,6 +232,7 @@ class Projector {
     this.id = id;
     // The pairings have changed since the match began.
     this.fetched.delete(id);
+    this.later(this.seconds.table);
   }
 
   leave() {
@@ -244,7 +253,11 @@ class Projector {
     this.id = tournament;
     this.followed = nameOf(candidate);
     const events = path`/api/v1/tournaments/${tournament}/matches/${live.match}/events`;
-    const over = () => (this.overAt ||= Date.now());
+    const over = () => {
+      if (this.overAt) return;
+      this.overAt = Date.now();
+      this.later(this.seconds.result);
+    };
     this.unfollow = watch(events, {
       show: (data) => {
         this.data = data;

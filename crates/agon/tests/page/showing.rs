@@ -2,6 +2,7 @@
 
 use crate::browser::Browser;
 use crate::checks::{accessible, fits, look};
+use crate::support::until;
 use crate::world::World;
 use agon_core::{
     Format, How, MatchResult, PlayerName, Preset, Raw, Secret, Tournament, TournamentCommand,
@@ -41,7 +42,7 @@ fn projector_follows_a_live_cup_to_its_winner() {
     let fish = ["house:greedy", "house:random", "house:search", "house:richest"];
     let policy = json!({
         "format": {"kind": "bracket"},
-        "match": {"ties": "replay", "time": {"house_pace_ms": 150}},
+        "match": {"ties": "replay", "time": {"house_pace_ms": 400}},
     });
     fish_cup(&world, "cup", &fish, &policy);
     // It notes every match that the projector follows, and every score that it shows.
@@ -107,7 +108,7 @@ fn paced_house_players_leave_time_to_watch() {
     let policy = json!({"match": {"time": {"house_pace_ms": 60_000}}});
     fish_cup(&world, "slow", &["house:greedy", "house:random"], &policy);
     let path = "/api/v1/tournaments/slow/live";
-    crate::support::until("its match is live", || {
+    until("its match is live", || {
         world.get(path)["matches"].as_array().is_some_and(|all| !all.is_empty())
     });
     let live = world.get(path);
@@ -137,6 +138,9 @@ fn graph_has_the_numbers_of_agon_analyse() {
             .unwrap();
         assert!(agon.status.success(), "{}", String::from_utf8_lossy(&agon.stderr));
         let analysis: Value = serde_json::from_slice(&agon.stdout).unwrap();
+        // The server may take longer than a request to solve Yahtzee.
+        let path = format!("/api/v1/tournaments/{id}/matches/r1m1/games/1/analysis");
+        until("it is analysed", || world.send("GET", None, &path, &Value::Null).0 == 200);
         agrees(&mut browser, id, &analysis["games"][0]);
     }
 }
