@@ -1,6 +1,6 @@
 // A finished game, step by step: `#/replay/cup/r1m1/1?at=12`.
 
-import { Problem, get, passes, path } from "../lib/api.js";
+import { Problem, get, path } from "../lib/api.js";
 import { h, render } from "../lib/dom.js";
 import { replayer } from "../lib/replayer.js";
 import { download, saved } from "../lib/saved.js";
@@ -8,10 +8,8 @@ import { styled } from "../lib/styled.js";
 
 /** @typedef {import("../lib/replayer.js").Data} Data */
 
-/** How long to wait before the analysis is asked for again, if the server was too busy. */
-const AGAIN_MS = 5_000;
-/** How often the analysis is asked for. */
-const ATTEMPTS = 4;
+/** How long one request for the analysis waits, and how many there are. */
+const [WAIT_MS, ATTEMPTS] = [4_000, 60];
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) {
@@ -81,20 +79,21 @@ function whenSeen(element, then) {
 /**
  * Fetches the analysis, which may take the server a while, and keeps it for a saved copy.
  * @param {Data} data @param {import("../replay/analysis.js").AnalysisPanel} panel
- * @param {() => boolean} gone @param {number} [attempts]
+ * @param {() => boolean} gone
  */
-async function analyse(data, panel, gone, attempts = ATTEMPTS) {
+async function analyse(data, panel, gone) {
   const { tournament, match, number } = data.replay;
+  const at = path`/api/v1/tournaments/${tournament}/matches/${match}/games/${number}/analysis`;
   try {
-    data.analysis = await get(
-      path`/api/v1/tournaments/${tournament}/matches/${match}/games/${number}/analysis`,
-    );
-    if (data.analysis) panel.take(data.analysis);
+    for (let attempt = 0; attempt < ATTEMPTS && !gone(); attempt++) {
+      const analysis = await get(`${at}?wait_ms=${WAIT_MS}`);
+      if (!analysis) continue;
+      data.analysis = analysis;
+      return panel.take(analysis);
+    }
+    panel.fail("The analysis takes too long. Try again in a minute.");
   } catch (problem) {
-    if (gone()) return;
-    if (passes(problem) && attempts > 1)
-      setTimeout(() => analyse(data, panel, gone, attempts - 1), AGAIN_MS);
-    else panel.fail(`There is no analysis: ${problem instanceof Error ? problem.message : problem}.`);
+    panel.fail(`There is no analysis: ${problem instanceof Error ? problem.message : problem}.`);
   }
 }
 

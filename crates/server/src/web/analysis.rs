@@ -10,12 +10,16 @@ use crate::engine::query::{FindTournament, FoundTournament};
 use agon_analysis::{
     AdjustedStandings, GameAnalysis, Models, RecordedGame, analyse_game, recorded_games,
 };
-use agon_core::{MatchName, TournamentId};
-use axum::extract::{Path, State};
+use agon_core::{MatchName, Millis, TournamentId};
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 /// The most matches of a tournament that are analysed at once.
 const MATCHES_MAX: usize = 2_000;
@@ -70,12 +74,25 @@ impl Analysts {
     }
 }
 
-pub(super) async fn of_game(State(web): State<Web>, asked: games::Numbered) -> Answer {
+/// How long a client waits for an analysis.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Waiting {
+    /// After this many milliseconds the answer is 202, and the client asks again later.
+    #[serde(default)]
+    wait_ms: Option<Millis>,
+}
+
+pub(super) async fn of_game(
+    State(web): State<Web>,
+    asked: games::Numbered,
+    Query(Waiting { wait_ms }): Query<Waiting>,
+) -> Answer {
     let (key, number, version) = games::finished(&web, asked, "analysed").await?;
     let MatchName { tournament, id } = &*key;
     let answer = answers::Key { path: format!("{tournament}/{id}/{number}/analysis"), version };
     // A task of its own: if the request takes too long, the next one finds the finished analysis.
-    let built = tokio::spawn(async move {
+    let mut built = tokio::spawn(async move {
         let build = async {
             let asked = key.clone();
             let found = move |archive: &Archive| {
@@ -87,7 +104,14 @@ pub(super) async fn of_game(State(web): State<Web>, asked: games::Numbered) -> A
         };
         web.answers.get(answer, build).await
     });
-    let built = built.await.map_err(|_| Problem::internal())?;
+    let built = match wait_ms {
+        None => built.await,
+        Some(wait_ms) => match timeout(Duration::from_millis(wait_ms), &mut built).await {
+            Ok(built) => built,
+            Err(_) => return Ok(StatusCode::ACCEPTED.into_response()),
+        },
+    };
+    let built = built.map_err(|_| Problem::internal())?;
     Ok(answers::send(built?, "application/json"))
 }
 

@@ -244,7 +244,9 @@ fn of_matches() -> Vec<Route> {
             analysis::of_game,
             "The luck of every draw and the cost of every decision in a game that is over.",
         )
+        .query::<analysis::Waiting>()
         .gives::<agon_analysis::GameAnalysis>(200)
+        .accepts("The server analyses the game; ask again later.")
         .fails(&[404, 409, 422]),
         Route::get(
             "/api/v1/tournaments/{id}/matches/{match}/games/{game}/positions",
