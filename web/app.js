@@ -6,6 +6,7 @@
 import { session, sessions } from "./lib/api.js";
 import { h, render } from "./lib/dom.js";
 import { status, streams } from "./lib/stream.js";
+import { title } from "./lib/title.js";
 
 /** @typedef {import("./lib/types.js").App} App */
 /** @typedef {import("./lib/types.js").Mount} Mount */
@@ -24,6 +25,9 @@ const VIEWS = {
   replay: "replay",
   play: "play",
   tv: "tv",
+  rules: "rules",
+  bot: "bot",
+  new: "new",
 };
 
 /** @param {string} id @returns {HTMLElement} */
@@ -110,11 +114,6 @@ const saying = (heading, text, way) => (root, _params, app) => {
   return () => {};
 };
 
-/** @param {string} text */
-function title(text) {
-  document.title = text ? `${text} · Agon` : "Agon";
-}
-
 /** @param {string} text @param {"good" | "bad"} [kind] */
 function say(text, kind = "good") {
   const note = h("p", { class: kind }, text);
@@ -141,6 +140,7 @@ function who() {
           { href: "#/account", title: "Your account" },
           now.account,
           now.role === "operator" ? h("span", { class: "tag" }, "operator") : null,
+          now.guest ? h("span", { class: "tag" }, "guest") : null,
         )
       : h("a", { href: "#/account", class: "button" }, "Log in"),
   );
@@ -184,3 +184,6 @@ who();
 theme();
 heard();
 route();
+// A person with a game goes on playing after a reload, whatever view is shown first.
+if (session() && (sessionStorage.getItem("agon.playing") || localStorage.getItem("agon.unfinished")))
+  import("./play/session.js").then(({ resume }) => resume({ say }));

@@ -2,7 +2,9 @@
 
 import { h, render, svg } from "../lib/dom.js";
 import { placements, same, slides } from "../rules/fish.js";
+import { options } from "../play/options.js";
 import { Board, move } from "./board.js";
+import { strip } from "./strip.js";
 
 /**
  * @typedef {import("../rules/fish.js").View} View
@@ -20,25 +22,44 @@ const LETTERS = /** @type {Record<string, string>} */ ({
   black: "K",
 });
 
+/** Below this width of the board, a wide field of ice is drawn from top to bottom. */
+const NARROW = 480;
+
 /**
- * The middle of a tile.
- * @param {Position} at
+ * Where tiles are drawn: along rows, or turned so that columns go down.
+ * @typedef {{ turned: boolean, width: number, height: number, left: number, top: number,
+ *   middle: (at: Position) => { x: number, y: number }, corners: (size: number) => string }} Field
  */
-const middle = ([row, column]) => ({
-  x: SIDE + SIDE * (3 * column + (row % 2 ? 1.5 : 0)),
-  y: HALF + HALF * row,
-});
+
+/**
+ * @param {number} rows @param {number} columns @param {boolean} turned @returns {Field}
+ */
+function field(rows, columns, turned) {
+  const along = (/** @type {Position} */ [row, column]) =>
+    SIDE + SIDE * (3 * column + (row % 2 ? 1.5 : 0));
+  const across = (/** @type {Position} */ [row]) => HALF + HALF * row;
+  const [long, short] = [SIDE * (3 * columns + (rows > 1 ? 0.5 : -1)), HALF * (rows + 1)];
+  return {
+    turned,
+    // Coordinates stand to the left of the rows and above the columns.
+    left: turned ? 34 : 26,
+    top: turned ? 26 : 24,
+    width: turned ? short : long,
+    height: turned ? long : short,
+    middle: (at) => (turned ? { x: across(at), y: along(at) } : { x: along(at), y: across(at) }),
+    corners: (size) => corners(size, turned ? 30 : 0),
+  };
+}
 
 /**
  * A tile's corners around 0.
- * @param {number} size
+ * @param {number} size @param {number} turn in degrees
  */
-const corners = (size) =>
-  [0, 1, 2, 3, 4, 5]
-    .map((corner) =>
-      [Math.cos((corner * Math.PI) / 3) * size, Math.sin((corner * Math.PI) / 3) * size]
-        .map((x) => x.toFixed(1))
-        .join(),
+const corners = (size, turn) =>
+  [0, 60, 120, 180, 240, 300]
+    .map((corner) => ((corner + turn) * Math.PI) / 180)
+    .map((angle) =>
+      [Math.cos(angle) * size, Math.sin(angle) * size].map((x) => x.toFixed(1)).join(),
     )
     .join(" ");
 
@@ -86,46 +107,68 @@ class FishBoard extends Board {
      * @type {Position | null}
      */
     this.from = null;
-    this.addEventListener("keydown", (event) => this.key(event));
+    /** Where everything is drawn. */
+    this.field = field(1, 1, false);
+    this.sizes = new ResizeObserver(() => this.fit());
+    for (const event of ["focusin", "pointerover"])
+      this.addEventListener(event, ({ target }) => this.hint(target));
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.sizes.observe(this);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this.sizes.disconnect();
+  }
+
+  /** Turns the field when the board becomes narrow or wide. */
+  fit() {
+    if (this.now && this.narrow() !== this.field.turned) this.again();
+  }
+
+  narrow() {
+    const { board } = this.now?.view ?? { board: [[]] };
+    const wide = SIDE * 3 * board[0].length > HALF * board.length;
+    return wide && this.clientWidth > 0 && this.clientWidth < NARROW;
   }
 
   forget() {
     this.from = null;
   }
 
+  first() {
+    const own = this.querySelector(".penguin.open");
+    return /** @type {SVGElement | null} */ (own ?? this.querySelector(".tile.open"));
+  }
+
   /**
-   * Arrow keys move to the nearest choice in that direction; Escape deselects the penguin.
-   * @param {KeyboardEvent} event
+   * Shows where the penguin under the pointer, or with the focus, may slide to.
+   * @param {EventTarget | null} target
    */
-  key(event) {
-    if (event.key === "Escape" && this.from) {
-      const back = this.from;
-      this.from = null;
-      this.again();
-      this.focusOn(back);
-      return;
-    }
-    const way = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] }[
-      event.key
-    ];
-    const here = document.activeElement;
-    if (!way || !(here instanceof SVGElement) || !this.contains(here)) return;
-    event.preventDefault();
-    const place = (/** @type {Element} */ element) => {
-      const { left, top, width, height } = element.getBoundingClientRect();
-      return [left + width / 2, top + height / 2];
-    };
-    const [x, y] = place(here);
-    let [best, least] = [/** @type {SVGElement | null} */ (null), Infinity];
-    for (const other of /** @type {NodeListOf<SVGElement>} */ (
-      this.querySelectorAll('[role="button"]')
-    )) {
-      const [dx, dy] = [place(other)[0] - x, place(other)[1] - y];
-      const ahead = dx * way[0] + dy * way[1];
-      const aside = Math.abs(dx * way[1]) + Math.abs(dy * way[0]);
-      if (ahead > 1 && ahead + 2 * aside < least) [best, least] = [other, ahead + 2 * aside];
-    }
-    best?.focus();
+  hint(target) {
+    const own = target instanceof Element ? target.closest(".penguin.open") : null;
+    const at = own?.getAttribute("data-at")?.split(",").map(Number);
+    const hints = at && !this.from && this.now && options().hints;
+    const reach = hints ? slides(this.now?.view, /** @type {Position} */ (at)) : [];
+    const keys = new Set(reach.map((tile) => `tile-${tile}`));
+    for (const tile of this.querySelectorAll(".tile"))
+      tile.classList.toggle("reach", keys.has(tile.getAttribute("data-key") ?? ""));
+  }
+
+  /**
+   * Escape puts the chosen penguin down.
+   * @param {string} key
+   */
+  key(key) {
+    if (key !== "Escape" || !this.from) return false;
+    const back = this.from;
+    this.from = null;
+    this.again();
+    this.focusOn(back);
+    return true;
   }
 
   /** @param {Position} at */
@@ -151,16 +194,27 @@ class FishBoard extends Board {
     };
   }
 
+  /**
+   * The answer that a tile stands for.
+   * @param {Position} at
+   */
+  meant(at) {
+    return this.from ? { move: [this.from, at] } : { place: at };
+  }
+
   /** @param {Position} at */
-  choose(at) {
-    if (!this.from) return this.answer({ place: at });
-    const from = this.from;
-    this.from = null;
-    this.answer({ move: [from, at] });
+  pickTile(at) {
+    const { from } = this;
+    const eaten = from ? this.now?.view.board[from[0]][from[1]] : 0;
+    const words = from
+      ? `Slide ${from} → ${at} for ${eaten} fish?`
+      : `Place a penguin at ${at}?`;
+    this.choose(this.meant(at), words);
   }
 
   /** @param {Position} at */
   pick(at) {
+    this.pending = null;
     this.from = this.from && same(this.from, at) ? null : at;
     this.again();
     if (this.from && this.now) {
@@ -173,19 +227,20 @@ class FishBoard extends Board {
   draw(now, before) {
     const view = /** @type {View} */ (now.view);
     const { tiles, penguins } = this.choices(now);
-    const [rows, columns] = [view.board.length, view.board[0].length];
-    const [width, height] = [SIDE * (3 * columns + (rows > 1 ? 0.5 : -1)), HALF * (rows + 1)];
+    this.field = field(view.board.length, view.board[0].length, this.narrow());
+    const { left, top, width, height } = this.field;
     const choosing = Boolean(now.question);
     const all = view.board.flatMap((row, r) => row.map((_, c) => /** @type {Position} */ ([r, c])));
     const board = svg(
       "svg",
       {
         class: "ice",
-        viewBox: `-6 -6 ${width + 12} ${height + 12}`,
+        viewBox: `${-left} ${-top} ${width + left + 6} ${height + top + 6}`,
         role: choosing ? "group" : "img",
         "aria-label": this.inWords(view),
         "data-key": "ice",
       },
+      this.coordinates(view),
       all.map((at) =>
         this.tile(
           view,
@@ -193,7 +248,7 @@ class FishBoard extends Board {
           tiles.some((tile) => same(tile, at)),
         ),
       ),
-      trail(view),
+      this.trail(view),
       view.players.flatMap((player, seat) =>
         player.places.map((at, number) =>
           this.penguin(
@@ -205,27 +260,101 @@ class FishBoard extends Board {
           ),
         ),
       ),
+      this.preview(now),
     );
-    render(this, this.order(now, penguins), board, this.players(now));
+    render(this, this.players(now), board, this.order(now));
     if (before && before !== now) this.animateFrom(/** @type {View} */ (before.view), view);
   }
 
-  /** @param {import("./board.js").Shown} now @param {Position[]} penguins */
-  order(now, penguins) {
+  /**
+   * The numbers of rows and columns. A column's number stands beside its first tile, because odd
+   * rows are shifted.
+   * @param {View} view
+   */
+  coordinates(view) {
+    const { turned, middle } = this.field;
+    const label = (
+      /** @type {string} */ name,
+      /** @type {number} */ x,
+      /** @type {number} */ y,
+      /** @type {number} */ number,
+    ) => svg("text", { class: "coordinate", "data-key": name, x, y }, number);
+    const rows = view.board.map((_, row) => {
+      const { x, y } = middle([row, 0]);
+      return turned ? label(`row-${row}`, x, -10, row) : label(`row-${row}`, -14, y + 6, row);
+    });
+    const columns = view.board.slice(0, 2).flatMap((tiles, row) =>
+      tiles.map((_, column) => {
+        const { x, y } = middle([row, column]);
+        const name = `column-${row}-${column}`;
+        return turned
+          ? label(name, row ? x - HALF - 8 : -14, y + 6, column)
+          : label(name, x, row ? y - HALF - 6 : -7, column);
+      }),
+    );
+    return svg("g", { "aria-hidden": "true", "data-key": "coordinates" }, rows, columns);
+  }
+
+  /**
+   * The penguin where the chosen answer would put it.
+   * @param {import("./board.js").Shown} now
+   */
+  preview(now) {
+    const { answer } = this.pending ?? {};
+    const to = answer?.move?.[1] ?? answer?.place;
+    if (!to || now.seat === undefined) return null;
+    const { x, y } = this.field.middle(to);
+    const { color } = now.view.players[now.seat];
+    return svg(
+      "g",
+      {
+        class: `preview ${color}`,
+        "data-key": "preview",
+        transform: `translate(${x} ${y})`,
+        "aria-hidden": "true",
+      },
+      bird(color),
+    );
+  }
+
+  /** @param {import("./board.js").Shown} now */
+  order(now) {
     const ask = now.question?.ask;
-    if (!ask) return null;
+    if (ask !== "place" && ask !== "move") return null;
     const words =
       ask === "place"
         ? "Put a penguin on a free tile."
         : this.from
           ? "Choose a tile to slide to, or another penguin."
           : `Choose a penguin to move.`;
-    return h(
-      "p",
-      { class: "order", "data-key": "order" },
-      words,
-      h("span", { class: "soft small" }, " Use the mouse, touch, or Tab, arrow keys and Enter."),
+    return (
+      this.confirmation() ??
+      h(
+        "p",
+        { class: "order", "data-key": "order" },
+        words,
+        h("span", { class: "soft small keys" }, " Keys: arrows, Enter, Escape."),
+      )
     );
+  }
+
+  /**
+   * The paths of the moves since the person's last one; the latest is the strongest.
+   * @param {View} view
+   */
+  trail(view) {
+    return view.since.map((ends, at) => {
+      const [from, to] = ends.map(this.field.middle);
+      const latest = at === view.since.length - 1;
+      return svg("line", {
+        class: latest ? "trail" : "trail earlier",
+        "data-key": `trail-${at}`,
+        x1: from.x,
+        y1: from.y,
+        x2: to.x,
+        y2: to.y,
+      });
+    });
   }
 
   /** @param {View} view */
@@ -238,7 +367,8 @@ class FishBoard extends Board {
   /** @param {View} view @param {Position} at @param {boolean} open */
   tile(view, at, open) {
     const fish = view.board[at[0]][at[1]];
-    const { x, y } = middle(at);
+    const { x, y } = this.field.middle(at);
+    const { corners } = this.field;
     const taken = view.players.some((player) => player.places.some((place) => same(place, at)));
     if (!fish)
       return svg(
@@ -252,8 +382,9 @@ class FishBoard extends Board {
           role: "button",
           tabindex: "0",
           "aria-label": label,
-          onclick: () => this.choose(at),
-          onkeydown: pressed(() => this.choose(at)),
+          "aria-pressed": String(this.isPending(this.meant(at))),
+          onclick: () => this.pickTile(at),
+          onkeydown: pressed(() => this.pickTile(at)),
         }
       : {};
     return svg(
@@ -272,10 +403,15 @@ class FishBoard extends Board {
           ),
       svg(
         "text",
-        taken ? { class: "count", x: 6 - SIDE + 6, y: 4 } : { class: "count", y: HALF - 6 },
+        taken ? { class: "count", ...this.aside() } : { class: "count", y: HALF - 6 },
         fish,
       ),
     );
+  }
+
+  /** Where the number of fish stands beside a penguin. */
+  aside() {
+    return this.field.turned ? { x: -25, y: 24 } : { x: 12 - SIDE, y: 4 };
   }
 
   /**
@@ -287,7 +423,7 @@ class FishBoard extends Board {
    */
   penguin(now, seat, number, at, open) {
     const { color } = now.view.players[seat];
-    const { x, y } = middle(at);
+    const { x, y } = this.field.middle(at);
     const chosen = this.from !== null && same(this.from, at);
     const label = `Your penguin at ${named(at)}`;
     const pick = () => this.pick(at);
@@ -310,89 +446,58 @@ class FishBoard extends Board {
         class: `penguin ${color}${open ? " open" : ""}${chosen ? " chosen" : ""}`,
         ...button,
       },
-      svg(
-        "g",
-        { class: "bird" },
-        svg("ellipse", { class: "ring", cy: 3, rx: 27, ry: 29 }),
-        svg("path", { class: "feet", d: "M-11 23l-5 5h13zM11 23l5 5H3z" }),
-        svg("path", {
-          class: "body",
-          d: BODY,
-        }),
-        svg("ellipse", { class: "belly", cy: 8, rx: 9.5, ry: 14 }),
-        svg("path", { class: "beak", d: "M-4-12h8l-4 6z" }),
-        svg("circle", { class: "eye", cx: -4.5, cy: -17, r: 2.4 }),
-        svg("circle", { class: "eye", cx: 4.5, cy: -17, r: 2.4 }),
-        svg("text", { class: "letter", y: 14 }, LETTERS[color]),
-      ),
+      bird(color),
     );
   }
 
   /** @param {import("./board.js").Shown} now */
   players(now) {
     const view = /** @type {View} */ (now.view);
-    const one = (/** @type {View["players"][0]} */ player, /** @type {number} */ seat) =>
-      h(
-        "li",
-        { class: view.turn === seat ? "turn" : "", "data-key": `player-${seat}` },
-        h("span", { class: `flag ${player.color}`, "aria-hidden": "true" }, LETTERS[player.color]),
-        h(
-          "span",
-          { class: "name" },
-          now.names[seat],
-          h("span", { class: "soft small" }, ` ${player.color}`),
-          player.removed ? h("span", { class: "tag bad" }, "out") : null,
-          view.turn === seat ? h("span", { class: "tag accent" }, "to move") : null,
-        ),
-        h("strong", { class: "number" }, player.score, h("span", { class: "soft small" }, " fish")),
-        h(
-          "span",
-          { class: "hidden" },
-          player.places.length ? ` Penguins at ${player.places.map(named).join("; ")}` : "",
-        ),
-      );
-    return h("ul", { class: "players", "data-key": "players" }, view.players.map(one));
+    const entries = view.players.map((player, seat) => ({
+      sign: flag(player.color),
+      name: now.names[seat],
+      about: `${player.color}${
+        player.places.length ? `; penguins at ${player.places.map(named).join("; ")}` : ""
+      }`,
+      score: player.score,
+      unit: "fish",
+      turn: !now.over && view.turn === seat,
+      tag: player.removed ? "out" : "",
+      winner: now.result?.winners.includes(now.names[seat]),
+    }));
+    return strip(entries, this.clocks);
   }
 
   /**
-   * Animates sliding penguins and sinking tiles.
+   * Animates sliding penguins and sinking tiles, one move after another.
    * @param {View} before @param {View} view
    */
   animateFrom(before, view) {
     const known =
       before.board.length === view.board.length && before.players.length === view.players.length;
     if (!known) return;
-    view.players.forEach((player, seat) =>
-      player.places.forEach((at, number) => {
-        const old = before.players[seat].places[number];
-        const bird = this.querySelector(`[data-key="penguin-${seat}-${number}"] .bird`);
-        if (!old)
-          return void move(
-            bird,
-            [
-              { transform: "translateY(-40px)", opacity: 0 },
-              { transform: "none", opacity: 1 },
-            ],
-            300,
-          );
-        if (same(old, at)) return;
-        const [from, to] = [middle(old), middle(at)];
-        move(
-          bird,
-          [
-            { transform: `translate(${from.x - to.x}px, ${from.y - to.y}px)` },
+    for (const { seat, number, from, to } of moved(before, view)) {
+      const wait = this.queued();
+      const bird = this.querySelector(`[data-key="penguin-${seat}-${number}"] .bird`);
+      const start = this.field.middle(from ?? to);
+      const end = this.field.middle(to);
+      const frames = from
+        ? [
+            { transform: `translate(${start.x - end.x}px, ${start.y - end.y}px)` },
             { transform: "none" },
-          ],
-          450,
-        );
-        this.sink(old, before.board[old[0]][old[1]]);
-      }),
-    );
+          ]
+        : [
+            { transform: "translateY(-40px)", opacity: 0 },
+            { transform: "none", opacity: 1 },
+          ];
+      move(bird, frames, from ? 450 : 300, wait);
+      if (from) this.sink(from, before.board[from[0]][from[1]], wait);
+    }
   }
 
-  /** @param {Position} at @param {number} fish */
-  sink(at, fish) {
-    const polygon = svg("polygon", { points: corners(SIDE - 2) });
+  /** @param {Position} at @param {number} fish @param {number} wait */
+  sink(at, fish, wait) {
+    const polygon = svg("polygon", { points: this.field.corners(SIDE - 2) });
     const ghost = svg("g", { class: `tile sinking fish-${fish}` }, polygon);
     const hole = this.querySelector(`[data-key="tile-${at}"]`);
     const sinking = move(
@@ -402,7 +507,7 @@ class FishBoard extends Board {
         { transform: "translateY(10px) scale(0.55)", opacity: 0 },
       ],
       700,
-      200,
+      wait + 200,
     );
     if (!hole || !sinking) return;
     hole.append(ghost);
@@ -421,21 +526,43 @@ function pressed(act) {
 }
 
 /**
- * The path of the latest move.
- * @param {View} view
+ * The penguins that were placed or moved between two views, in the order of the moves.
+ * @param {View} before @param {View} view
  */
-function trail(view) {
-  const latest = view.since.at(-1);
-  if (!latest) return null;
-  const [from, to] = latest.map(middle);
-  return svg("line", {
-    class: "trail",
-    "data-key": "trail",
-    x1: from.x,
-    y1: from.y,
-    x2: to.x,
-    y2: to.y,
-  });
+function moved(before, view) {
+  const all = view.players.flatMap((player, seat) =>
+    player.places.flatMap((to, number) => {
+      const from = before.players[seat].places[number] ?? null;
+      return from && same(from, to) ? [] : [{ seat, number, from, to }];
+    }),
+  );
+  const since = (/** @type {Position} */ to) => view.since.findIndex(([, end]) => same(end, to));
+  // The seat that was to move first comes first.
+  const players = view.players.length;
+  const turn = (/** @type {number} */ seat) => (seat - (before.turn ?? 0) + players) % players;
+  return all.sort((a, b) => since(a.to) - since(b.to) || turn(a.seat) - turn(b.seat));
 }
+
+/**
+ * The symbol of a player.
+ * @param {string} color
+ */
+const flag = (color) =>
+  h("span", { class: `flag ${color}`, "aria-hidden": "true" }, LETTERS[color]);
+
+/** @param {string} color */
+const bird = (color) =>
+  svg(
+    "g",
+    { class: "bird" },
+    svg("ellipse", { class: "ring", cy: 3, rx: 27, ry: 29 }),
+    svg("path", { class: "feet", d: "M-11 23l-5 5h13zM11 23l5 5H3z" }),
+    svg("path", { class: "body", d: BODY }),
+    svg("ellipse", { class: "belly", cy: 8, rx: 9.5, ry: 14 }),
+    svg("path", { class: "beak", d: "M-4-12h8l-4 6z" }),
+    svg("circle", { class: "eye", cx: -4.5, cy: -17, r: 2.4 }),
+    svg("circle", { class: "eye", cx: 4.5, cy: -17, r: 2.4 }),
+    svg("text", { class: "letter", y: 14 }, LETTERS[color]),
+  );
 
 customElements.define("agon-fish", FishBoard);

@@ -4,6 +4,7 @@ import { h, render, svg } from "../lib/dom.js";
 import { counted } from "../lib/words.js";
 import { COLORS, acquirable, connections, joins, key, longest } from "../rules/trains.js";
 import { Board, move } from "./board.js";
+import { badge, strip } from "./strip.js";
 
 /**
  * @typedef {import("../rules/trains.js").View} View
@@ -58,6 +59,54 @@ class TrainsBoard extends Board {
      * @type {string | null}
      */
     this.pointed = null;
+    this.sizes = new ResizeObserver(() => this.fit());
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.sizes.observe(this);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this.sizes.disconnect();
+  }
+
+  /** Keeps names readable and connections easy to hit, however small the map is drawn. */
+  fit() {
+    const map = /** @type {SVGSVGElement | null} */ (this.querySelector(".map"));
+    if (!map?.clientWidth) return;
+    const { width, height } = map.viewBox.baseVal;
+    const scale = Math.min(map.clientWidth / width, map.clientHeight / height);
+    map.style.setProperty("--pixel", `${(1 / scale).toFixed(3)}px`);
+  }
+
+  first() {
+    const [goal, cards] = [".goal-choice", "button.cards"].map((one) => this.querySelector(one));
+    return /** @type {HTMLElement | null} */ (goal ?? cards);
+  }
+
+  /**
+   * C takes cards; number keys select destinations.
+   * @param {string} key
+   */
+  key(key) {
+    const ask = this.now?.question?.ask;
+    if (ask === "play" && key.toLowerCase() === "c") this.answer("more-cards");
+    else if (ask === "pick" && /^[1-9]$/.test(key)) {
+      const pair = this.now?.question.destinations[Number(key) - 1];
+      if (pair) this.toggle(String(pair));
+    } else return false;
+    return true;
+  }
+
+  /**
+   * Selects a destination, or deselects it.
+   * @param {string} name
+   */
+  toggle(name) {
+    if (!this.keeping.delete(name) && this.keeping.size < 2) this.keeping.add(name);
+    this.again();
   }
 
   forget() {
@@ -70,7 +119,15 @@ class TrainsBoard extends Board {
     const view = /** @type {View} */ (now.view);
     const playing = now.question?.ask === "play" && now.seat !== undefined;
     const open = playing && now.seat !== undefined ? acquirable(view, now.seat) : [];
-    render(this, this.order(now, open), this.map(now, open), this.legend(), this.players(now));
+    render(
+      this,
+      this.players(now),
+      this.map(now, open),
+      this.beside(now, open),
+      this.details(now),
+      now.seat === undefined ? this.legend() : null,
+    );
+    this.fit();
     if (before && before !== now) this.lay(view, /** @type {View} */ (before.view));
   }
 
@@ -111,12 +168,7 @@ class TrainsBoard extends Board {
       ways,
       cities,
     );
-    // A small screen scrolls the map, so that names stay readable.
-    return h(
-      "div",
-      { class: "wide land", "data-key": "map", role: "region", "aria-label": "Map", tabindex: "0" },
-      map,
-    );
+    return h("div", { class: "land", "data-key": "map" }, map);
   }
 
   /** @param {Way} way @param {number | undefined} holder @param {boolean} open */
@@ -137,7 +189,7 @@ class TrainsBoard extends Board {
       color,
       holder === undefined ? "" : `held seat-${holder + 1}`,
       open ? "open" : "",
-      this.pointed === name ? "pointed" : "",
+      this.pointed === name || this.isPending({ acquire: connection }) ? "pointed" : "",
     ];
     const mark = holder === undefined ? color[0].toUpperCase() : holder + 1;
     return svg(
@@ -145,7 +197,7 @@ class TrainsBoard extends Board {
       {
         class: classes.join(" "),
         "data-key": name,
-        onclick: open ? () => this.answer({ acquire: connection }) : null,
+        onclick: open ? () => this.buy(connection) : null,
       },
       svg(
         "title",
@@ -155,17 +207,41 @@ class TrainsBoard extends Board {
       open ? svg("path", { class: "touch", d: `M${at(0)}L${at(length)}` }) : null,
       svg("path", { class: "bed", d: rails }),
       svg("path", { class: "rail", d: rails }),
+      holder === undefined ? null : svg("path", { class: "pattern", d: `M${at(0)}L${at(length)}` }),
       svg("circle", { class: "spot", cx: x, cy: y, r: 8.5 }),
       svg("text", { class: "mark", x, y: y + 4.2 }, mark),
     );
   }
 
-  /** @param {Shown} now @param {Connection[]} open */
-  order(now, open) {
-    const { question } = now;
-    if (question?.ask === "pick") return this.picking(now, question.destinations);
-    if (question?.ask !== "play") return null;
-    const deck = /** @type {View} */ (now.view).deck;
+  /** @param {Connection} connection */
+  buy(connection) {
+    const [from, to, color, length] = connection;
+    this.choose({ acquire: connection }, `Buy ${from} – ${to} for ${length} ${color} cards?`);
+  }
+
+  /**
+   * What the person needs beside the map: the hand, the destinations and the choices.
+   * @param {Shown} now @param {Connection[]} open
+   */
+  beside(now, open) {
+    if (now.seat === undefined) return null;
+    const own = /** @type {View} */ (now.view).players[now.seat];
+    return h(
+      "div",
+      { class: "beside", "data-key": "beside" },
+      own.hand ? hand(own.hand) : null,
+      own.destinations ? goals(own.acquired, own.destinations) : null,
+      this.confirmation() ?? this.order(now, open),
+      this.offers(now, open),
+    );
+  }
+
+  /**
+   * The connections that the person may buy, as a list: it needs no map.
+   * @param {Shown} now @param {Connection[]} open
+   */
+  offers(now, open) {
+    if (now.question?.ask !== "play") return null;
     const one = (/** @type {Connection} */ connection) => {
       const point = (/** @type {boolean} */ on) => () => this.point(on ? key(connection) : null);
       const button = h(
@@ -173,8 +249,9 @@ class TrainsBoard extends Board {
         {
           type: "button",
           class: "plain way-choice",
-          "data-key": key(connection),
-          onclick: () => this.answer({ acquire: connection }),
+          "data-key": `choice-${key(connection)}`,
+          "aria-pressed": String(this.isPending({ acquire: connection })),
+          onclick: () => this.buy(connection),
         },
         swatch(connection[2]),
         `${connection[0]} – ${connection[1]} (${connection[3]})`,
@@ -185,23 +262,35 @@ class TrainsBoard extends Board {
     };
     return h(
       "div",
+      { class: "choices", "data-key": "offers", role: "group", "aria-label": "Connections" },
+      open.map(one),
+    );
+  }
+
+  /** @param {Shown} now @param {Connection[]} open */
+  order(now, open) {
+    const { question } = now;
+    if (question?.ask === "pick") return this.picking(now, question.destinations);
+    if (question?.ask !== "play") return null;
+    const deck = /** @type {View} */ (now.view).deck;
+    return h(
+      "div",
       { class: "order", "data-key": "order" },
       h(
         "p",
         {},
-        open.length
-          ? "Take two cards, or buy a connection, here or on the map."
-          : "You cannot pay for a connection yet. Take cards.",
+        open.length ? "Take cards, or buy a connection." : "You cannot pay for a connection yet.",
+        h("span", { class: "soft small keys" }, " Keys: C, arrows, Enter."),
       ),
       h(
-        "div",
-        { class: "row choices" },
-        h(
-          "button",
-          { type: "button", class: "cards", onclick: () => this.answer("more-cards") },
-          deck < 2 ? "Pass (the deck is empty)" : "Take two cards",
-        ),
-        open.map(one),
+        "button",
+        {
+          type: "button",
+          class: "cards",
+          "data-key": "cards",
+          onclick: () => this.answer("more-cards"),
+        },
+        deck < 2 ? "Pass (the deck is empty)" : "Take two cards",
       ),
     );
   }
@@ -218,10 +307,7 @@ class TrainsBoard extends Board {
     const view = /** @type {View} */ (now.view);
     const one = (/** @type {Pair} */ pair) => {
       const name = String(pair);
-      const change = () => {
-        if (!this.keeping.delete(name)) this.keeping.add(name);
-        this.again();
-      };
+      const change = () => this.toggle(name);
       const full = this.keeping.size === 2 && !this.keeping.has(name);
       const kept = this.keeping.has(name);
       return h(
@@ -236,7 +322,12 @@ class TrainsBoard extends Board {
         },
         h("span", { "aria-hidden": "true" }, kept ? "✓" : "○"),
         `${pair[0]} – ${pair[1]}`,
-        h("span", { class: "soft small" }, `at least ${distance(view.map, pair)} segments`),
+        h(
+          "span",
+          { class: "soft small" },
+          `${distance(view.map, pair)}+`,
+          h("span", { class: "unit" }, " segments"),
+        ),
       );
     };
     const back = pairs.filter((pair) => !this.keeping.has(String(pair)));
@@ -246,7 +337,8 @@ class TrainsBoard extends Board {
       h(
         "p",
         {},
-        "Keep two destinations. Each gives 10 points if you connect its cities, and costs 10 if not.",
+        "Keep two destinations. Each gives 10 points if you connect its cities, or costs 10.",
+        h("span", { class: "soft small keys" }, " Keys: numbers, arrows, Enter."),
       ),
       h(
         "div",
@@ -258,6 +350,7 @@ class TrainsBoard extends Board {
         {
           type: "button",
           class: "keep",
+          "data-key": "keep",
           disabled: this.keeping.size !== 2,
           onclick: () => this.answer({ return: back }),
         },
@@ -279,90 +372,93 @@ class TrainsBoard extends Board {
   /** @param {Shown} now */
   players(now) {
     const view = /** @type {View} */ (now.view);
+    const entries = view.players.map((player, seat) => ({
+      sign: badge(seat),
+      name: now.names[seat],
+      score: now.result
+        ? now.result.scores[seat]
+        : player.acquired.reduce((sum, held) => sum + held[3], 0),
+      unit: now.result ? "points" : "segments",
+      turn: !now.over && view.turn === seat,
+      tag: player.out ? "out" : view.last_turns?.includes(seat) ? "last turn" : "",
+      winner: now.result?.winners.includes(now.names[seat]),
+    }));
+    return strip(entries, this.clocks);
+  }
+
+  /**
+   * What each player has left, and the cards that are visible.
+   * @param {Shown} now
+   */
+  details(now) {
+    const view = /** @type {View} */ (now.view);
     const one = (/** @type {View["players"][0]} */ player, /** @type {number} */ seat) =>
       h(
         "li",
-        {
-          class: view.turn === seat ? `turn seat-${seat + 1}` : `seat-${seat + 1}`,
-          "data-key": `player-${seat}`,
-        },
-        h("span", { class: "badge", "aria-hidden": "true" }, seat + 1),
+        { "data-key": `details-${seat}` },
+        badge(seat),
         h(
           "span",
-          { class: "name" },
-          now.names[seat],
-          player.out ? h("span", { class: "tag bad" }, "out") : null,
-          view.turn === seat ? h("span", { class: "tag accent" }, "to move") : null,
-          view.last_turns?.includes(seat) ? h("span", { class: "tag warn" }, "last turn") : null,
-        ),
-        h(
-          "strong",
-          { class: "number" },
-          now.result
-            ? now.result.scores[seat]
-            : player.acquired.reduce((sum, held) => sum + held[3], 0),
-          h("span", { class: "soft small" }, now.result ? " points" : " segments"),
-        ),
-        h(
-          "span",
-          { class: "facts small soft" },
+          { class: "small soft" },
+          h("bdi", { class: "hidden" }, `${now.names[seat]}: `),
           `${counted(player.rails, "rail")} · ${counted(player.cards, "card")} · `,
           `longest path ${longest(player.acquired)}`,
         ),
-        player.hand
-          ? h(
-              "span",
-              { class: "facts hand" },
-              COLORS.map((color) =>
-                h(
-                  "span",
-                  {},
-                  swatch(color),
-                  h("span", { class: "hidden" }, `${color}: `),
-                  player.hand?.[color] ?? 0,
-                ),
-              ),
-            )
-          : null,
-        player.destinations
-          ? h(
-              "ul",
-              { class: "facts small goals" },
-              player.destinations.map((pair) => goal(player.acquired, pair)),
-            )
+        seat !== now.seat && player.hand ? hand(player.hand) : null,
+        seat !== now.seat && player.destinations
+          ? goals(player.acquired, player.destinations)
           : null,
       );
     return h(
       "ul",
-      { class: "players", "data-key": "players" },
+      { class: "details", "data-key": "details" },
       view.players.map(one),
       h("li", { class: "deck soft small", "data-key": "deck" }, `${counted(view.deck, "card")} in the deck`),
     );
   }
 
   /**
-   * Animates new connections.
+   * Animates new connections, one after another.
    * @param {View} view @param {View} before
    */
   lay(view, before) {
-    const old = new Set(before.players?.flatMap((player) => player.acquired.map(key)) ?? []);
-    const fresh = view.players
-      .flatMap((player) => player.acquired)
-      .filter((held) => !old.has(key(held)));
-    if (fresh.length > 3) return;
-    for (const connection of fresh) {
+    const old = before.history?.length ?? 0;
+    const fresh = view.history.slice(old).flatMap(({ did }) => (did.acquired ? [did.acquired] : []));
+    for (const connection of fresh.slice(-8)) {
       const way = [...this.querySelectorAll(".way")].find(
         (one) => one.getAttribute("data-key") === key(connection),
       );
+      const wait = this.queued();
       move(
         way?.querySelector(".rail") ?? null,
         [{ strokeWidth: "0px", opacity: 0.2 }, { strokeWidth: "16px", opacity: 1 }, {}],
         700,
+        wait,
       );
-      move(way?.querySelector(".spot") ?? null, [{ r: "2px" }, { r: "15px" }, {}], 700);
+      move(way?.querySelector(".spot") ?? null, [{ r: "2px" }, { r: "15px" }, {}], 700, wait);
     }
   }
 }
+
+/** @param {import("../rules/trains.js").Hand} cards */
+const hand = (cards) =>
+  h(
+    "p",
+    { class: "hand", "aria-label": "Cards", role: "group" },
+    COLORS.map((color) =>
+      h(
+        "span",
+        {},
+        swatch(color),
+        h("span", { class: "hidden" }, `${color}: `),
+        cards[color] ?? 0,
+      ),
+    ),
+  );
+
+/** @param {Connection[]} own @param {Pair[]} pairs */
+const goals = (own, pairs) =>
+  h("ul", { class: "goals small", "aria-label": "Destinations" }, pairs.map((pair) => goal(own, pair)));
 
 /** @param {string} color */
 const swatch = (color) =>

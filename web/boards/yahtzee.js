@@ -2,7 +2,9 @@
 
 import { h, render, svg } from "../lib/dom.js";
 import { LOWER, UPPER, open, worth } from "../rules/yahtzee.js";
+import { options } from "../play/options.js";
 import { Board, move } from "./board.js";
+import { badge, strip } from "./strip.js";
 
 /**
  * @typedef {import("../rules/yahtzee.js").View} View
@@ -22,6 +24,14 @@ const WORDS = /** @type {Record<string, string>} */ ({
  * @param {string} box
  */
 export const boxName = (box) => WORDS[box] ?? box[0].toUpperCase() + box.slice(1);
+
+/** The names of boxes where there is little room. */
+const BRIEF = /** @type {Record<string, string>} */ ({
+  "three-of-a-kind": "3 of a kind",
+  "four-of-a-kind": "4 of a kind",
+  "small-straight": "Sm. straight",
+  "large-straight": "Lg. straight",
+});
 
 /** Where pips are, by what a die shows: places of a grid of three by three. */
 const PIPS = [[], [4], [0, 8], [0, 4, 8], [0, 2, 6, 8], [0, 2, 4, 6, 8], [0, 2, 3, 5, 6, 8]];
@@ -51,12 +61,14 @@ class YahtzeeBoard extends Board {
      * The places selected to keep.
      * @type {boolean[]}
      */
-    this.kept = [false, false, false, false, false];
-    this.addEventListener("keydown", (event) => this.key(event));
+    this.kept = [];
   }
 
+  /** Dice that were kept in the previous roll stay selected. */
   forget() {
-    this.kept = [false, false, false, false, false];
+    const { view, seat, question } = this.now ?? {};
+    const rolled = question?.ask === "keep" && seat !== undefined ? view.now[seat] : null;
+    this.kept = [...(rolled?.kept.at(-1) ?? [false, false, false, false, false])];
   }
 
   asked() {
@@ -65,16 +77,21 @@ class YahtzeeBoard extends Board {
     );
   }
 
+  first() {
+    const [roll, box] = ["button.roll", "button.box"].map((one) => this.querySelector(one));
+    return /** @type {HTMLElement | null} */ (roll ?? box);
+  }
+
   /**
    * Number keys select dice, R rolls.
-   * @param {KeyboardEvent} event
+   * @param {string} key @param {boolean} free
    */
-  key(event) {
-    if (this.asked()?.ask !== "keep" || event.ctrlKey || event.metaKey || event.altKey) return;
-    if ("12345".includes(event.key)) this.toggle(Number(event.key) - 1);
-    else if (event.key === "r") this.roll();
-    else return;
-    event.preventDefault();
+  key(key, free) {
+    if (this.asked()?.ask !== "keep") return false;
+    if (key.length === 1 && "12345".includes(key)) this.toggle(Number(key) - 1);
+    else if (key === "r" || key === "R" || (key === "Enter" && free)) this.roll();
+    else return false;
+    return true;
   }
 
   /** @param {number} place */
@@ -91,9 +108,33 @@ class YahtzeeBoard extends Board {
   draw(now, before) {
     const view = /** @type {View} */ (now.view);
     const over = view.unfinished.length === 0;
-    const trays = view.cards.map((_, seat) => this.tray(now, seat, over));
-    render(this, h("div", { class: "trays" }, trays), this.card(now));
+    const seats = view.cards.map((_, seat) => seat);
+    // The dice of the person come first.
+    const own = now.seat ?? 0;
+    const trays = seats.map((seat) => this.tray(now, seat, over));
+    render(
+      this,
+      this.players(now),
+      trays[own],
+      this.card(now),
+      trays.filter((_, seat) => seat !== own),
+    );
     if (before && before !== now) this.tumble(view, before.view);
+  }
+
+  /** @param {import("./board.js").Shown} now */
+  players(now) {
+    const view = /** @type {View} */ (now.view);
+    const entries = view.cards.map((card, seat) => ({
+      sign: badge(seat),
+      name: now.names[seat],
+      score: card.total,
+      unit: "points",
+      turn: !now.over && view.unfinished.includes(seat) && !view.now[seat]?.scored,
+      tag: view.removed.includes(seat) ? "out" : "",
+      winner: now.result?.winners.includes(now.names[seat]),
+    }));
+    return strip(entries, this.clocks);
   }
 
   /**
@@ -108,17 +149,18 @@ class YahtzeeBoard extends Board {
     const play = view.now[seat] ?? last ?? null;
     const past = play !== null && play === last;
     const dice = asked?.dice ?? play?.rolls.at(-1);
+    const role = now.seat === undefined ? "watched" : seat === now.seat ? "own" : "other";
     const row = dice
       ? this.dice(dice, asked?.ask === "keep", past)
       : h("div", { class: "dice none" }, h("span", {}, "?"));
     return h(
       "section",
       {
-        class: `tray seat-${seat + 1}${asked ? " asked" : ""}`,
+        class: `tray ${role} seat-${seat + 1}${asked ? " asked" : ""}`,
         "data-key": `tray-${seat}`,
         "aria-label": now.names[seat],
       },
-      h("h3", {}, h("span", { class: "badge" }, seat + 1), now.names[seat]),
+      h("h3", {}, badge(seat), h("bdi", { class: "name" }, now.names[seat])),
       row,
       play && !asked ? rolls(play) : null,
       asked
@@ -161,7 +203,16 @@ class YahtzeeBoard extends Board {
 
   /** @param {{ ask: string, roll?: number }} asked */
   orders(asked) {
-    if (asked.ask === "score") return h("p", { class: "order" }, "Choose a box on your score card.");
+    if (asked.ask === "score")
+      return (
+        this.confirmation() ??
+        h(
+          "p",
+          { class: "order" },
+          "Choose a box on your score card.",
+          h("span", { class: "soft small keys" }, " Keys: arrows and Enter."),
+        )
+      );
     const again = this.kept.filter((kept) => !kept).length;
     const words =
       again === 0
@@ -172,11 +223,16 @@ class YahtzeeBoard extends Board {
     return h(
       "div",
       { class: "order row" },
-      h("button", { type: "button", class: "roll", onclick: () => this.roll() }, words),
+      h(
+        "button",
+        { type: "button", class: "roll", "data-key": "roll", onclick: () => this.roll() },
+        words,
+      ),
       h(
         "span",
         { class: "soft small" },
-        `Roll ${asked.roll ?? 1} of 3. Choose the dice to keep. Keys: 1 to 5, R to roll.`,
+        `Roll ${asked.roll ?? 1} of 3. Choose the dice to keep.`,
+        h("span", { class: "keys" }, " Keys: 1 to 5, R to roll."),
       ),
     );
   }
@@ -188,15 +244,17 @@ class YahtzeeBoard extends Board {
   card(now) {
     const view = /** @type {View} */ (now.view);
     const asked = this.asked();
-    const dice = asked?.ask === "score" && now.seat !== undefined ? asked.dice : null;
+    const dice = now.seat !== undefined ? (asked?.dice ?? null) : null;
+    const scoring = asked?.ask === "score";
     const seats = view.cards.map((_, seat) => seat);
     const allowed =
       dice && now.seat !== undefined ? open(view.cards[now.seat].boxes, dice, view.rule) : [];
     const row = (/** @type {string} */ box) => {
       const cells = seats.map((seat) => {
         const points = view.cards[seat].boxes[box];
-        if (dice && seat === now.seat && allowed.includes(box))
-          return this.choice(view, seat, box, dice);
+        const open = dice && seat === now.seat && allowed.includes(box);
+        if (open && scoring) return this.choice(view, seat, box, dice);
+        if (open && options().hints) return hint(view, seat, box, dice);
         const fresh =
           view.history.at(-1)?.[seat].scored?.box === box || view.now[seat]?.scored?.box === box;
         return h(
@@ -205,58 +263,61 @@ class YahtzeeBoard extends Board {
           points ?? h("span", { class: "soft" }, "–"),
         );
       });
-      return h("tr", { "data-key": box }, h("th", { scope: "row" }, boxName(box)), cells);
+      return h("tr", { "data-key": box }, label(boxName(box), BRIEF[box]), cells);
     };
     const sum = (
       /** @type {string} */ words,
+      /** @type {string} */ brief,
       /** @type {(card: View["cards"][0]) => any} */ of,
       name = "sum",
     ) =>
       h(
         "tr",
         { class: name, "data-key": words },
-        h("th", { scope: "row" }, words),
+        label(words, brief),
         view.cards.map((card) => h("td", { class: "number" }, of(card))),
       );
-    return h(
-      "div",
-      {
-        class: "wide",
-        "data-key": "cards",
-        role: "region",
-        "aria-label": "Score cards",
-        tabindex: "0",
-      },
+    const head = (/** @type {string} */ words, /** @type {string} */ brief) =>
       h(
-        "table",
-        { class: "cards" },
+        "thead",
+        {},
         h(
-          "thead",
+          "tr",
           {},
-          h(
-            "tr",
-            {},
-            h("th", { scope: "col" }, `Turn ${Math.min(view.turn, 13)} of 13`),
-            seats.map((seat) =>
-              h(
-                "th",
-                { scope: "col", class: "number" },
-                h("span", { class: `badge seat-${seat + 1}` }, seat + 1),
-                " ",
-                h("span", { class: "who" }, now.names[seat]),
-              ),
+          label(words, brief, "col"),
+          seats.map((seat) =>
+            h(
+              "th",
+              { scope: "col", class: "number" },
+              h("span", { class: `badge seat-${seat + 1}` }, seat + 1),
+              " ",
+              h("bdi", { class: "who" }, now.names[seat]),
             ),
           ),
         ),
-        h(
-          "tbody",
-          {},
-          UPPER.map(row),
-          sum("Bonus (from 63 points)", (card) => `${card.upper} → ${card.upper_bonus}`),
-          LOWER.map(row),
-          sum("Yahtzee bonuses", (card) => card.yahtzee_bonuses * 100),
-          sum("Total", (card) => h("strong", {}, card.total), "total"),
-        ),
+      );
+    const half = (
+      /** @type {string} */ name,
+      /** @type {HTMLElement} */ head,
+      /** @type {Node[]} */ ...rows
+    ) => h("table", { class: "cards", "data-key": name }, head, h("tbody", {}, rows));
+    const turn = Math.min(view.turn, 13);
+    return h(
+      "div",
+      { class: "halves-of-card", "data-key": "cards", role: "group", "aria-label": "Score cards" },
+      half(
+        "upper",
+        head(`Turn ${turn} of 13`, `Turn ${turn}`),
+        ...UPPER.map(row),
+        sum("Upper section", "Upper", (card) => card.upper),
+        sum("Bonus (35 from 63)", "Bonus", (card) => card.upper_bonus),
+      ),
+      half(
+        "lower",
+        head("Lower section", "Lower"),
+        ...LOWER.map(row),
+        sum("Yahtzee bonuses", "Bonuses", (card) => card.yahtzee_bonuses * 100),
+        sum("Total", "Total", (card) => h("strong", {}, card.total), "total"),
       ),
     );
   }
@@ -268,14 +329,17 @@ class YahtzeeBoard extends Board {
   choice(view, seat, box, dice) {
     const { points, bonus } = worth(view.cards[seat].boxes, dice, box, view.rule);
     const label = `${boxName(box)}: ${points} points${bonus ? " and a bonus of 100" : ""}`;
+    const answer = { score: box };
     const button = h(
       "button",
       {
         type: "button",
         class: "plain box",
+        "data-key": `box-${box}`,
         "data-box": box,
         "aria-label": label,
-        onclick: () => this.answer({ score: box }),
+        "aria-pressed": String(this.isPending(answer)),
+        onclick: () => this.choose(answer, `${label}?`),
       },
       bonus ? `${points} + 100` : points,
     );
@@ -308,6 +372,34 @@ class YahtzeeBoard extends Board {
       });
     });
   }
+}
+
+/**
+ * The head of a row, with a brief name for narrow boards.
+ * @param {string} words @param {string} [brief] @param {string} [scope]
+ */
+const label = (words, brief, scope = "row") =>
+  h(
+    "th",
+    { scope },
+    brief
+      ? [h("span", { class: "in-full" }, words), h("span", { class: "brief" }, brief)]
+      : words,
+  );
+
+/**
+ * The points that a box would give for the dice as they are.
+ * @param {View} view @param {number} seat @param {string} box @param {number[]} dice
+ */
+function hint(view, seat, box, dice) {
+  const { points, bonus } = worth(view.cards[seat].boxes, dice, box, view.rule);
+  const words = `would give ${points}${bonus ? " and a bonus of 100" : ""} now`;
+  return h(
+    "td",
+    { class: "number" },
+    h("span", { class: "hint", title: words }, `(${points + bonus})`),
+    h("span", { class: "hidden" }, ` ${words}`),
+  );
 }
 
 /**

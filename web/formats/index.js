@@ -6,7 +6,7 @@ import { doubleElimination } from "./double-elimination.js";
 import { gauntlet } from "./gauntlet.js";
 import { groups } from "./groups.js";
 import { drawRounds, knockout } from "./knockout.js";
-import { arena, swiss } from "./progress.js";
+import { arena, swiss, untilSure } from "./progress.js";
 import { roundRobin } from "./round-robin.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
@@ -30,6 +30,7 @@ const FORMATS = {
   groups,
   gauntlet,
   arena,
+  "until-sure": untilSure,
 };
 
 /** @type {Format} */

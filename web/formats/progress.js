@@ -1,4 +1,5 @@
-// Swiss and arena: a table with one line per player and one column per round, with totals.
+// Swiss, arena and until-sure: a table with one line per player and one column per round, with
+// totals.
 
 import { h } from "../lib/dom.js";
 import { player, watched } from "../lib/show.js";
@@ -22,6 +23,14 @@ export const arena = {
   label: "arena",
   losersLeave: false,
   rounds: ({ policy }, paired) => policy.format.rounds ?? paired,
+  draw: drawProgress,
+};
+
+/** @type {import("./index.js").Format} */
+export const untilSure = {
+  label: "until sure",
+  losersLeave: false,
+  rounds: (_, paired) => paired,
   draw: drawProgress,
 };
 

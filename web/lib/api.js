@@ -131,11 +131,54 @@ export async function register(account, password) {
  * @param {string} token @param {number} [expires_at] */
 export async function useToken(token, expires_at = Number.MAX_SAFE_INTEGER) {
   const authorization = `Bearer ${token}`;
-  const { account, role, kind } = await send("GET", "/api/v1/sessions", undefined, {
+  const { account, role, kind, guest } = await send("GET", "/api/v1/sessions", undefined, {
     authorization,
   });
-  keep({ account, token, expires_at, role, kind });
+  keep({ account, token, expires_at, role, kind, guest });
 }
+
+/**
+ * The session of this browser; a stranger becomes a guest.
+ * @returns {Promise<Session>}
+ */
+async function someone() {
+  const now = session();
+  if (now) return now;
+  const { token, expires_at } = await post("/api/v1/guests");
+  await useToken(token, expires_at);
+  return /** @type {Session} */ (session());
+}
+
+/**
+ * Does something as somebody, as a guest if need be. A guest whom the server has forgotten becomes a
+ * new one.
+ * @template T
+ * @param {(account: string) => Promise<T>} what @returns {Promise<T>}
+ */
+export async function asSomeone(what) {
+  const { account, guest } = await someone();
+  try {
+    return await what(account);
+  } catch (problem) {
+    if (!guest || !(problem instanceof Problem) || problem.status !== 401) throw problem;
+    return what((await someone()).account);
+  }
+}
+
+/**
+ * Gives a guest a name and a password.
+ * @param {string} account @param {string} password
+ */
+export async function claim(account, password) {
+  const { token, expires_at } = await put("/api/v1/accounts/me/claim", { account, password });
+  await useToken(token, expires_at);
+}
+
+/**
+ * Starts a casual game of these players, in the order of their seats; people are invited.
+ * @param {string} game @param {string[]} players @returns {Promise<{ id: string }>}
+ */
+export const casual = (game, players) => post("/api/v1/casual", { game, players });
 
 export async function logOut() {
   try {

@@ -17,6 +17,11 @@ import { worth } from "../rules/yahtzee.js";
  * @property {string[]} seats names by seat, as far as they are known
  * @property {import("./moves.js").Move[]} moves
  * @property {any} end what is shown when it is over, or null
+ * @property {string[]} players all players, as far as they are known
+ * @property {boolean} over whether the server said that the match is over
+ * @property {boolean} won whether the person won it
+ * @property {boolean} seen whether the person has seen its end
+ * @property {boolean} celebrated whether the page has celebrated its end
  */
 
 export class OwnMatches {
@@ -54,6 +59,11 @@ export class OwnMatches {
       seats: [],
       moves: [],
       end: null,
+      players: [],
+      over: false,
+      won: false,
+      seen: false,
+      celebrated: false,
     };
     this.matches.set(key, fresh);
     return fresh;
@@ -134,7 +144,7 @@ export class OwnMatches {
    */
   names(here) {
     if (here.seats.length) return here.seats;
-    const players = /** @type {string[]} */ (here.about?.players ?? []);
+    const players = /** @type {string[]} */ (here.about?.players ?? here.players);
     // Until the seats are known: the player's own seat is known, and the others follow in order.
     const others = players.filter((name) => name !== this.account);
     others.splice(here.seat, 0, this.account);
@@ -149,7 +159,8 @@ export class OwnMatches {
     const names = this.names(here);
     if (here.end?.latest) {
       const { view, result } = here.end.latest;
-      return { view, names: result.seats, result: result.end === "played" ? result : null };
+      const played = result.end === "played" ? result : null;
+      return { view, names: result.seats, over: true, result: played };
     }
     if (here.request)
       return { view: here.view, names, question: here.request.question, seat: here.seat };

@@ -3,8 +3,8 @@
 
 /** @typedef {"program" | "person" | "house"} Kind */
 /**
- * @typedef {{ account: string, token: string, expires_at: number, role: string, kind: Kind }}
- *   Session
+ * @typedef {{ account: string, token: string, expires_at: number, role: string, kind: Kind,
+ *   guest?: boolean }} Session
  */
 /** @typedef {{ by: string, why: string }} Ruling */
 /** @typedef {{ won: number, lost: number, tied: number }} Tally */
@@ -32,7 +32,7 @@
  */
 /**
  * @typedef {{ games: { game: string, at_least: number, at_most: number }[], presets: { preset:
- *   string, game: string, about: string }[] }} Games
+ *   string, game: string, about: string, queue_players?: number }[] }} Games
  */
 /**
  * @typedef {{ value: number, deviation: number, low: number, high: number }} Rating with the bounds

@@ -48,12 +48,13 @@ export const nothing = () => ({
 });
 
 /**
- * The queues to show: one for each preset, and those with waiting players.
+ * The queues to show: those that start games by themselves, and others with waiting players.
  * @param {Known} known
  */
 export function queuesOf({ lobby, games }) {
   const waiting = lobby?.queues.map(({ queue }) => queue) ?? [];
-  const names = [...games.presets.map(({ preset }) => preset), ...waiting];
+  const starting = games.presets.filter(({ queue_players: needed }) => needed);
+  const names = [...starting.map(({ preset }) => preset), ...waiting];
   return [...new Set(names)].slice(0, ASKED_MAX);
 }
 

@@ -1,12 +1,14 @@
 // People and programs in the lobby: players online, queues, invitations, and the leaderboard.
 
-import { del, path, post, put } from "../lib/api.js";
+import { path, put } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { capital, player, tournament } from "../lib/show.js";
+import { join, leave, missing } from "../start/waiting.js";
 import { queuesOf } from "./known.js";
 
 /** @typedef {import("./known.js").Known} Known */
 /** @typedef {import("./known.js").Act} Act */
+/** @typedef {import("../lib/types.js").App} App */
 /** @typedef {import("../lib/types.js").Invited} Invited */
 /** @typedef {import("../lib/types.js").Here} Here */
 
@@ -61,40 +63,59 @@ function invitation(one, act) {
   );
 }
 
-/** @param {Known} known @param {Act} act */
-export function queues(known, act) {
+/**
+ * The queues: those that start games by themselves, and others in which players wait.
+ * @param {Known} known @param {App} app @param {Act} act @param {() => void} after
+ */
+export function queues(known, app, act, after) {
   return h(
     "section",
     { class: "card", "aria-label": "Queues" },
-    h("h2", {}, "Wait for a game"),
+    h("h2", {}, "Play against people"),
     h(
       "ul",
       { class: "entries" },
-      queuesOf(known).map((queue) => waiting(known, queue, act)),
+      queuesOf(known).map((queue) => place(known, queue, app, act, after)),
     ),
   );
 }
 
-/** @param {Known} known @param {string} queue @param {Act} act */
-function waiting({ lobby, games, mine }, queue, act) {
-  const at = path`/api/v1/queues/${queue}`;
+/**
+ * @param {Known} known @param {string} queue @param {App} app @param {Act} act
+ * @param {() => void} after
+ */
+function place({ lobby, games, mine }, queue, app, act, after) {
   const wait = lobby?.queues.find((one) => one.queue === queue)?.waiting ?? 0;
-  const about = games.presets.find((one) => one.preset === queue)?.about;
-  const joined = `You are in the queue ${queue}. Stay on this page: your game starts by itself.`;
+  const preset = games.presets.find((one) => one.preset === queue);
+  const needed = preset?.queue_players;
+  const enter = async () => {
+    try {
+      if (preset) await join(preset);
+      app.go("#/play");
+    } catch (problem) {
+      app.say(problem instanceof Error ? problem.message : String(problem), "bad");
+      after();
+    }
+  };
   const [word, onclick] = mine.queued.has(queue)
-    ? ["Leave", act(() => del(at), `You left the queue ${queue}.`)]
-    : ["Join", act(() => post(at), joined, "#/play")];
+    ? ["Leave", act(() => leave(queue), `You left the queue ${queue}.`)]
+    : ["Join", enter];
   const label = `${word} the queue ${queue}`;
+  const button = h("button", { type: "button", class: "plain", "aria-label": label, onclick }, word);
   return h(
     "li",
     { class: "entry", "data-key": queue },
     h(
       "div",
       {},
-      h("strong", {}, queue),
-      h("div", { class: "soft small", title: about }, `${wait} waiting`),
+      h("strong", {}, preset && needed ? capital(preset.game) : queue),
+      h(
+        "div",
+        { class: "soft small", title: preset?.about },
+        needed ? missing(wait, needed) : `${wait} waiting; an operator starts the game`,
+      ),
     ),
-    h("button", { type: "button", class: "plain", "aria-label": label, onclick }, word),
+    needed || mine.queued.has(queue) ? button : null,
   );
 }
 

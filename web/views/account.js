@@ -1,7 +1,9 @@
-// The user's account: log in, register, log out, change the password, or use a token.
+// The user's account: log in, register, log out, change the password, or use a token. A guest chooses
+// a name and a password.
 
 import {
   changePassword,
+  claim,
   logIn,
   logOut,
   path,
@@ -120,6 +122,7 @@ export function mount(root, _params, app) {
       {},
       now.account,
       now.role === "operator" ? h("span", { class: "tag accent" }, "operator") : null,
+      now.guest ? h("span", { class: "tag accent" }, "guest") : null,
     ),
     h(
       "div",
@@ -140,9 +143,48 @@ export function mount(root, _params, app) {
             }
           },
         },
-        "Log out",
+        now.guest ? "Log out and give up this account" : "Log out",
       ),
     ),
+    now.guest ? claiming(now) : changing(),
+  ];
+
+  /**
+   * The form with which a guest keeps the account.
+   * @param {import("../lib/types.js").Session} now
+   */
+  const claiming = (now) =>
+    h(
+      "section",
+      { class: "card", "aria-labelledby": "claim" },
+      h("h2", { id: "claim" }, "Keep this account"),
+      h(
+        "p",
+        {},
+        "You are a guest, and only this browser knows you. ",
+        "Choose a name and a password, and your games stay yours.",
+      ),
+      form(
+        "claim-form",
+        sent("claim", async ({ account, password }) => {
+          await claim(account, password);
+          app.say(`Welcome, ${account}. Your games are kept.`);
+          back();
+        }),
+        [
+          field("Name", "account", {
+            autocomplete: "username",
+            maxlength: 50,
+            value: now.account,
+          }),
+          field("Password", "password", { type: "password", autocomplete: "new-password" }),
+        ],
+        "Keep my account",
+        problems.claim,
+      ),
+    );
+
+  const changing = () =>
     h(
       "section",
       { class: "card", "aria-labelledby": "password" },
@@ -160,8 +202,7 @@ export function mount(root, _params, app) {
         "Change password",
         problems.password,
       ),
-    ),
-  ];
+    );
 
   function show() {
     const now = session();

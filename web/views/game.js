@@ -15,7 +15,12 @@ import { SERIES_MIN, series } from "../tournament/series.js";
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, [tournament = "", match = "r1m1"], app) {
-  styled("/web/boards/boards.css", "/web/boards/games.css", "/web/replay/analysis.css");
+  styled(
+    "/web/boards/boards.css",
+    "/web/boards/games.css",
+    "/web/play/play.css",
+    "/web/replay/analysis.css",
+  );
   app.title(`${tournament}, match ${match}`);
   const live = new Live(root, tournament, match, app);
   const stop = watch(path`/api/v1/tournaments/${tournament}/matches/${match}/events`, {
@@ -72,8 +77,10 @@ class Live {
       h("p", { role: "status" }, "Loading …"),
     );
     this.waited = h("div", {});
+    this.stage = h("div", { class: "card stage" });
     this.told = h("p", { class: "told", "aria-live": "polite" });
-    this.place = h("div", {});
+    this.place = h("div", { class: "place" });
+    this.stage.append(this.place);
     this.side = h("div", { class: "stack" });
     root.append(this.head);
     get(path`/api/v1/tournaments/${tournament}`).then(
@@ -195,12 +202,8 @@ class Live {
     const names = now?.seats ?? data.match.players;
     if (!this.side.isConnected)
       this.root.append(
-        h(
-          "div",
-          { class: "columns" },
-          h("div", { class: "card stage" }, this.waited, this.told, this.place),
-          this.side,
-        ),
+        h("div", { class: "turn-line" }, this.waited, this.told),
+        h("div", { class: "columns" }, this.stage, this.side),
       );
     this.app.title(`${data.match.players.join(" – ")}, ${this.tournament} ${this.match}`);
     this.drawBoard(data, now, names);
@@ -228,6 +231,8 @@ class Live {
     render(this.waited, this.waitedNow(data, now, names));
     render(this.side, this.over(data), moveList(data.game, this.moves, names));
     this.tick();
+    const top = this.stage.getBoundingClientRect().top + scrollY;
+    this.stage.style.setProperty("--above", `${Math.round(top)}px`);
   }
 
   /** @param {any} data @param {any} now @param {string[]} names */
@@ -247,6 +252,7 @@ class Live {
       this.board.shown = {
         view: now.view,
         names,
+        over: Boolean(now.result),
         result: now.result?.end === "played" ? now.result : null,
       };
   }
@@ -269,7 +275,7 @@ class Live {
       "p",
       { class: "waited" },
       "Waiting for ",
-      seats.map((seat) => h("strong", {}, names[seat])),
+      seats.map((seat) => h("strong", {}, h("bdi", {}, names[seat]))),
       this.time,
     );
   }

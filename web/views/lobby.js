@@ -1,14 +1,16 @@
-// The lobby: running and open tournaments, players online, how to join, results, and the
-// leaderboard.
+// The lobby: a game at once, running and open tournaments, players online, queues, results, and the
+// leaderboard. Visitors and guests see first what this place is.
 
-import { session, sessions } from "../lib/api.js";
+import { path, session, sessions } from "../lib/api.js";
 import { acting } from "../lib/acting.js";
 import { h, render } from "../lib/dom.js";
+import { watched } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
-import { announce } from "../lobby/announce.js";
 import { nothing, refresh } from "../lobby/known.js";
 import { results, tournaments } from "../lobby/lists.js";
 import { here, invitations, leaders, queues } from "../lobby/people.js";
+import { waiting } from "../start/waiting.js";
+import { loadDemo, tiles, welcome } from "../start/welcome.js";
 
 /** How often results are fetched while a tournament runs; otherwise less often. */
 const RUNNING_MS = 5_000;
@@ -18,7 +20,7 @@ const RUNNING = { title: "Running", standings: ["running"], none: "No tournament
 const COMING = {
   title: "Coming",
   standings: ["open", "inviting"],
-  none: "No tournament is open for sign-up. Join a queue, or ask an operator.",
+  none: "No tournament is open for sign-up. Play now, or join a queue.",
 };
 const PAST = { title: "Past tournaments", standings: ["over", "called-off"], none: "No tournament is over yet." };
 
@@ -67,19 +69,21 @@ export function mount(root, _params, app) {
     const counts = `${present} here · ${accounts} accounts · ${lobby.counts.running} running`;
     render(
       root,
-      h(
-        "div",
-        { class: "head" },
-        h("h1", {}, "Lobby"),
-        h("p", { class: "soft" }, counts),
-        now?.role === "operator"
-          ? h(
-              "button",
-              { type: "button", class: "plain", onclick: () => announce(app, known.games) },
-              "New tournament",
-            )
-          : null,
-      ),
+      !now || now.guest
+        ? welcome(app, toWatch(lobby, known.matches))
+        : [
+            h(
+              "div",
+              { class: "head" },
+              h("h1", {}, "Lobby"),
+              h("p", { class: "soft" }, counts),
+              now.role === "operator"
+                ? h("a", { class: "button plain", href: "#/new" }, "New tournament")
+                : null,
+            ),
+            tiles(app),
+          ],
+      waiting(),
       h(
         "div",
         { class: "columns" },
@@ -95,8 +99,7 @@ export function mount(root, _params, app) {
         h(
           "div",
           { class: "stack" },
-          now ? null : welcome(),
-          queues(known, act),
+          queues(known, app, act, look),
           here(known),
           leaders(known, choose),
         ),
@@ -105,6 +108,7 @@ export function mount(root, _params, app) {
   }
 
   show();
+  loadDemo();
   const unwatch = watch("/api/v1/events", {
     show(data) {
       known.lobby = data;
@@ -121,12 +125,13 @@ export function mount(root, _params, app) {
   };
 }
 
-function welcome() {
-  return h(
-    "section",
-    { class: "card call", "aria-label": "Play with us" },
-    h("h2", {}, "Play with us"),
-    h("p", {}, "Play in your browser, against programs and other people."),
-    h("a", { class: "button", href: "#/account" }, "Log in or register"),
-  );
+/**
+ * The address of something to watch: a tournament that runs, or the latest match.
+ * @param {import("../lib/types.js").Lobby} lobby
+ * @param {import("../lib/types.js").PlayedMatch[]} matches
+ */
+function toWatch({ tournaments: all }, [latest]) {
+  const running = all.find(({ standing }) => standing === "running");
+  if (running) return path`#/tournament/${running.id}`;
+  return latest ? watched(latest.tournament, latest.id, 1) : "#/rules/fish";
 }

@@ -1,27 +1,31 @@
 // Playing as a person: `#/play`. All state is on the server: after a reload, or on another device,
-// the same request is waiting.
+// the same request is waiting. The connection belongs to the tab (play/session.js), so this view
+// only shows what it has received.
 
 import { boardOf } from "../boards/all.js";
-import { Problem, get, path, session } from "../lib/api.js";
-import { OwnMatches } from "../lib/matches.js";
+import { Problem, get, path, post } from "../lib/api.js";
 import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
 import { slidAll, waitedFor } from "../lib/moves.js";
+import { download } from "../lib/saved.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { clock, ending, moveList, standing } from "../lib/table.js";
-import { Receipt } from "../lib/receipt.js";
-import { download } from "../lib/saved.js";
-import { Wire } from "../lib/wire.js";
+import { celebrate, laurel } from "../play/celebration.js";
+import { changes, options, setOptions } from "../play/options.js";
+import { connect } from "../play/session.js";
+import { allowNotifications, chime } from "../play/signals.js";
+import { waiting } from "../start/waiting.js";
 
 /** @typedef {import("../lib/matches.js").Seat} Seat */
+/** @typedef {import("../play/session.js").PlaySession} PlaySession */
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, _params, app) {
-  styled("/web/boards/boards.css", "/web/boards/games.css");
+  styled("/web/boards/boards.css", "/web/boards/games.css", "/web/play/play.css");
   app.title("Play");
-  const now = session();
-  if (!now) {
+  const playing = connect(app);
+  if (!playing) {
     render(
       root,
       h("h1", {}, "Play"),
@@ -30,11 +34,13 @@ export function mount(root, _params, app) {
         {},
         "You need an account to play. ",
         h("a", { href: "#/account", class: "button" }, "Log in or register"),
+        " ",
+        h("a", { href: "#/", class: "button plain" }, "Play now as a guest"),
       ),
     );
     return () => {};
   }
-  const play = new Play(root, now, app);
+  const play = new Play(root, playing, app);
   const tick = setInterval(() => play.tick(), 250);
   return () => {
     clearInterval(tick);
@@ -53,22 +59,24 @@ const WHY = /** @type {Record<string, string>} */ ({
 class Play {
   /**
    * @param {HTMLElement} root
-   * @param {import("../lib/types.js").Session} who
+   * @param {PlaySession} playing
    * @param {import("../lib/types.js").App} app
    */
-  constructor(root, who, app) {
-    this.who = who;
+  constructor(root, playing, app) {
+    this.playing = playing;
+    this.who = playing.who;
+    this.own = playing.own;
     this.app = app;
-    this.own = new OwnMatches(who.account);
     /**
      * The match on display.
      * @type {Seat | null}
      */
     this.here = null;
-    this.state = "connecting";
-    this.why = "";
-    /** @type {Map<string, any>} */
-    this.invitations = new Map();
+    /** When its position was reached, by this machine's clock, and its time limits. */
+    this.since = Date.now();
+    this.limits = { answer_ms: 0, bank_ms: 0 };
+    /** Whether its tournament can be played again at once. */
+    this.casual = false;
     /**
      * The faults in the match on display.
      * @type {any[]}
@@ -76,110 +84,104 @@ class Play {
     this.faults = [];
     /** The request whose time was found to be over. */
     this.late = "";
-    /**
-     * The receipts by tournament, and the result of their comparison with the logs.
-     * @type {Map<string, { receipt: Receipt, words: string, bad: boolean }>}
-     */
-    this.receipts = new Map();
     this.unwatch = () => {};
     /** @type {ReturnType<typeof boardOf>} */
     this.board = null;
-    this.head = h("div", {});
+    this.head = h("div", { class: "play-head" });
     this.time = h("div", { class: "deadline" });
-    this.news = h("div", { class: "stack" });
+    this.news = h("div", { class: "stack news-here" });
     this.told = h("p", { class: "told", "aria-live": "polite" });
-    this.place = h("div", {});
+    this.badge = h("div", {});
+    this.line = h("div", { class: "turn-line" }, this.time, this.told, this.badge, this.choices());
+    this.place = h("div", { class: "place" });
+    this.stage = h("div", { class: "card stage" }, this.place);
     this.side = h("div", { class: "stack" });
     root.append(
       this.head,
       this.news,
-      h(
-        "div",
-        { class: "columns" },
-        h("div", { class: "card stage" }, this.time, this.told, this.place),
-        this.side,
-      ),
+      this.line,
+      h("div", { class: "columns" }, this.stage, this.side),
     );
-    this.connect();
-  }
-
-  connect() {
-    this.wire = new Wire(this.who.token, {
-      message: (message) => this.take(message),
-      state: (state, why) => {
-        if (state === "away" && this.state === "here")
-          for (const { receipt } of this.receipts.values()) receipt.note({ type: "lost" });
-        [this.state, this.why] = [state, why];
-        this.draw();
-      },
-    });
+    this.gone = new AbortController();
+    const { signal } = this.gone;
+    const on = (/** @type {string} */ type, /** @type {(seat: Seat) => void} */ act) =>
+      playing.addEventListener(
+        type,
+        (event) => act(/** @type {CustomEvent<Seat>} */ (event).detail),
+        { signal },
+      );
+    on("change", () => this.draw());
+    on("asked", (seat) => this.asked(seat));
+    on("late", (seat) => this.findFaults(seat));
+    on("over", (seat) => this.findFaults(seat));
+    changes.addEventListener("change", () => this.board?.again(), { signal });
+    addEventListener("resize", () => this.measure(), { signal });
+    this.draw();
   }
 
   close() {
+    this.gone.abort();
     this.unwatch();
-    this.wire?.end("");
   }
 
-  /** @param {any} message */
-  take(message) {
-    if (message.type === "request") {
-      const due = this.here?.request?.id === message.id ? this.here?.due : undefined;
-      const asked = this.own.asked(message);
-      // The server repeats a request after its deadline, so find out what the delay cost.
-      if (due !== undefined && due < Date.now() + 500) this.findFaults(asked);
-      if (!this.here?.request) this.look(asked);
-      else if (asked !== this.here) this.app.say(`It is also your turn in ${asked.tournament}.`);
-    } else if (message.type === "notice") this.notice(message);
-    else if (message.type === "error") this.error(message);
-    this.draw();
+  /** @param {Seat} seat */
+  asked(seat) {
+    if (!this.here?.request) this.look(seat);
+    else if (seat !== this.here) this.app.say(`It is also your turn in ${seat.tournament}.`);
   }
 
-  /**
-   * The receipt of a tournament.
-   * @param {string} tournament
-   */
-  receipt(tournament) {
-    let kept = this.receipts.get(tournament);
-    if (!kept) {
-      kept = { receipt: new Receipt(this.who.account, tournament), words: "", bad: false };
-      this.receipts.set(tournament, kept);
-      const { account } = this.who;
-      kept.receipt.note({ type: "hello", player: account, nonce: this.wire?.nonce });
-    }
-    return kept;
+  /** Chooses the match to show, if there is none on display. */
+  chooseMatch() {
+    const all = [...this.own.matches.values()];
+    const next = this.playing.turns[0] ?? all.find((seat) => !seat.over) ?? all.at(-1);
+    if (!this.here && next) this.look(next);
   }
 
-  /**
-   * Compares the receipt with the logs, once the tournament is over.
-   * @param {string} tournament
-   */
-  async compare(tournament) {
-    const kept = this.receipt(tournament);
-    const at = path`/api/v1/tournaments/${tournament}`;
-    const text = async (/** @type {string} */ address) => {
-      const response = await fetch(address, { cache: "no-store" });
-      if (!response.ok) throw new Error(`the server could not send the log (status ${response.status})`);
-      return response.text();
+  /** The options of playing. */
+  choices() {
+    const one = (
+      /** @type {keyof import("../play/options.js").Options} */ name,
+      /** @type {string} */ words,
+      /** @type {(box: HTMLInputElement) => void} */ then = () => {},
+    ) => {
+      const box = h("input", { type: "checkbox", name, checked: options()[name] });
+      box.onchange = () => {
+        setOptions({ [name]: box.checked });
+        then(box);
+      };
+      return h("label", { class: "line" }, box, words);
     };
-    try {
-      const cup = await text(`${at}/log`);
-      const { wrong, answers } = await kept.receipt.compare(cup, (match) =>
-        text(`${at}/matches/${encodeURIComponent(match)}/log`),
-      );
-      kept.bad = wrong !== null;
-      kept.words = wrong
-        ? `The log of ${tournament} contradicts your receipt: ${wrong}.`
-        : `The log of ${tournament} agrees with your receipt: ${answers} answers.`;
-    } catch (problem) {
-      kept.words = `The log of ${tournament} could not be compared: ${
-        problem instanceof Error ? problem.message : problem
-      }`;
-    }
-    this.draw();
+    return h(
+      "details",
+      { class: "play-options" },
+      h("summary", {}, "Options"),
+      h(
+        "div",
+        { class: "card" },
+        one("confirm", "Ask before sending a move"),
+        one("hints", "Show hints"),
+        one("sound", "Play a tone at your turn", (box) => {
+          if (box.checked) chime();
+        }),
+        one("notify", "Notify me while this tab is hidden", async (box) => {
+          if (!box.checked || (await allowNotifications())) return;
+          box.checked = false;
+          setOptions({ notify: false });
+          this.app.say("Your browser does not allow notifications from this page.", "bad");
+        }),
+      ),
+    );
   }
 
-  receiptsNow() {
-    const compared = [...this.receipts.values()].filter(({ words }) => words);
+  /**
+   * The results of the comparisons: contradictions are news, agreements stand aside.
+   * @param {boolean} wrong
+   */
+  receiptsNow(wrong) {
+    const compared = [...this.playing.receipts.values()].filter(
+      ({ receipt, words, bad }) =>
+        words && bad === wrong && (bad || receipt.tournament === this.here?.tournament),
+    );
     return compared.map(({ receipt, words, bad }) =>
       h(
         "div",
@@ -203,78 +205,6 @@ class Play {
     );
   }
 
-  /** @param {any} error */
-  error(error) {
-    const of = error.id?.split(":")[0];
-    if (of && this.receipts.has(of))
-      this.receipt(of).receipt.note({ type: "refused", id: error.id, code: error.code });
-    const late = error.code === "late";
-    this.app.say(late ? "Your answer came too late." : error.detail, "bad");
-    if (late && this.here) this.findFaults(this.here);
-  }
-
-  /** @param {any} notice */
-  notice({ about, tournament, match, data }) {
-    switch (about) {
-      case "tournament":
-        this.own.games.set(data.tournament, data.game);
-        this.receipt(data.tournament).receipt.note({
-          type: "tournament",
-          tournament: data.tournament,
-          commitment: data.commitment,
-        });
-        return;
-      case "tournament-ended":
-        this.receipt(data.tournament).receipt.note({ ...data, type: "tournament-ended" });
-        this.compare(data.tournament);
-        return;
-      case "told":
-        return this.own.told(tournament, match, data);
-      case "match-over": {
-        const over = this.own.at(data.tournament, data.match);
-        over.request = null;
-        this.receipt(data.tournament).receipt.note({ ...data, type: "match-over" });
-        this.findFaults(over);
-        if (!this.here) this.look(over);
-        return this.app.say(data.won ? "You won the match." : "The match is over.", "good");
-      }
-      case "tournament-over":
-        return this.app.say(
-          `${data.tournament}: ${data.won ? "you won" : `you finished in place ${data.rank}`}.`,
-        );
-      case "invitation":
-      case "ready-asked":
-        return this.invited(about, data);
-      case "invitation-over":
-      case "called-off":
-        this.invitations.delete(data.tournament);
-        return this.app.say(`${data.tournament}: ${data.reason}`, "bad");
-      case "stopping":
-        return this.app.say("The server is stopping. Your games continue when it is back.");
-      default:
-        if (data?.why)
-          this.app.say(
-            `${data.tournament}: ${about.replaceAll("-", " ")}, by ${data.by}: ${data.why}`,
-          );
-    }
-  }
-
-  /** @param {string} about @param {any} data */
-  invited(about, data) {
-    const { tournament } = data;
-    this.invitations.set(tournament, { ...data, about });
-    // A user with this page visible is present and has accepted, so confirm for them.
-    if (about === "ready-asked" && document.visibilityState === "visible")
-      this.reply("ready", tournament);
-  }
-
-  /** @param {string} word @param {string} tournament */
-  reply(word, tournament) {
-    this.wire?.send({ type: word, tournament });
-    this.invitations.delete(tournament);
-    this.draw();
-  }
-
   /**
    * Shows a match.
    * @param {Seat} seat
@@ -283,19 +213,39 @@ class Play {
     if (this.here === seat) return;
     this.unwatch();
     this.here = seat;
+    this.since = Date.now();
     this.faults = [];
     this.board = null;
     this.place.replaceChildren();
+    this.findLimits(seat);
     const events = path`/api/v1/tournaments/${seat.tournament}/matches/${seat.match}/events`;
     this.unwatch = watch(events, {
       show: (data, event) => {
+        const before = seat.open;
         this.own.seen(seat, data);
+        if (!equal(before, seat.open)) this.since = Date.now() - (data.behind_ms ?? 0);
         if (event !== "change" && data.game === "fish") this.catchUp(seat, data.in_progress?.game);
         if (seat.end) this.findFaults(seat);
         this.draw();
       },
     });
     this.draw();
+  }
+
+  /**
+   * Fetches the time limits of the match, and whether it can be played again.
+   * @param {Seat} seat
+   */
+  async findLimits(seat) {
+    try {
+      const found = await get(path`/api/v1/tournaments/${seat.tournament}`);
+      if (seat !== this.here) return;
+      this.limits = found.plan?.policy?.match?.time ?? this.limits;
+      this.casual = found.plan?.preset?.endsWith("-casual") ?? false;
+      this.draw();
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+    }
   }
 
   /**
@@ -335,35 +285,28 @@ class Play {
   /** @param {any} answer */
   answer(answer) {
     const { here } = this;
-    if (!here?.request) return;
-    const { id } = here.request;
-    this.own.answered(here, answer);
-    this.receipt(here.tournament).receipt.note({ type: "answer", id, answer });
-    this.wire?.answer(id, answer);
+    if (!here) return;
+    this.since = Date.now();
+    this.playing.answer(here, answer);
     // Switch to another match that waits for an answer.
-    const next = [...this.own.matches.values()].find((other) => other.request);
+    const next = this.playing.turns[0];
     if (next) this.look(next);
-    this.draw();
   }
 
   tick() {
     const { here } = this;
-    const request = here?.request;
+    const request = this.playing.active ? here?.request : null;
+    this.board?.tell(here ? this.clocks(here) : []);
     if (!here || !request) {
       if (this.time.firstChild) this.time.replaceChildren();
       return;
     }
     const left = here.due - Date.now();
-    const short = left < Math.min(10_000, request.deadline_ms / 3);
     render(
       this.time,
-      h(
-        "div",
-        { class: "row" },
-        h("strong", {}, "Your turn"),
-        h("span", { class: short ? "clock short" : "clock", role: "timer" }, clock(left)),
-        h("span", { class: "soft small" }, left > 0 ? "left for your move" : "your time is up"),
-      ),
+      h("strong", {}, "Your turn"),
+      h("span", { class: this.isShort(here, left) ? "clock short" : "clock", role: "timer" }, clock(left)),
+      h("span", { class: "soft small" }, left > 0 ? "left for your move" : "your time is up"),
       h("progress", {
         max: request.deadline_ms,
         value: Math.max(0, left),
@@ -376,45 +319,83 @@ class Play {
     }
   }
 
+  /** @param {Seat} here @param {number} left */
+  isShort(here, left) {
+    return left < Math.min(10_000, (here.request?.deadline_ms ?? this.limits.answer_ms) / 3);
+  }
+
+  /**
+   * The clocks by seat: the time that is left to each player whom the game waits for.
+   * @param {Seat} here @returns {import("../boards/board.js").Clock[]}
+   */
+  clocks(here) {
+    const shown = this.own.shown(here);
+    if (!shown || here.end || !this.limits.answer_ms) return [];
+    const waited = waitedFor(here.game, shown.view);
+    return shown.names.map((_, seat) => {
+      if (!waited.includes(seat) && !(seat === here.seat && here.request)) return null;
+      const own = seat === here.seat;
+      if (own && !here.request) return null;
+      const ends = own ? here.due : this.since + this.limits.answer_ms + this.limits.bank_ms;
+      const left = ends - Date.now();
+      return { words: clock(left), short: this.isShort(here, left) };
+    });
+  }
+
   draw() {
+    this.chooseMatch();
     const { here } = this;
+    if (here && (here.over || here.end)) here.seen = true;
+    this.celebrateOnce();
     render(
       this.head,
-      h(
-        "div",
-        { class: "head" },
-        h("h1", {}, here ? `${this.own.names(here).join(" – ")}` : "Play"),
-        this.badge(),
-      ),
-      here ? this.about(here) : null,
+      h("h1", { class: here ? "hidden" : "" }, here ? this.own.names(here).join(" – ") : "Play"),
       this.tabs(),
     );
     render(
       this.news,
       this.connection(),
+      here?.end ? this.after(here) : null,
       this.invitationsNow(),
       this.faultsNow(),
-      this.receiptsNow(),
+      this.receiptsNow(true),
     );
     render(
       this.side,
-      here?.end ? this.after(here) : null,
       here ? moveList(here.game, here.moves, this.own.names(here)) : null,
+      here ? this.about(here) : null,
+      this.receiptsNow(false),
     );
+    render(this.badge, this.state());
     this.drawBoard();
     this.tick();
+    this.measure();
   }
 
-  badge() {
+  /** Lets the board use the rest of the window: it needs to know where it begins. */
+  measure() {
+    const top = this.stage.getBoundingClientRect().top + scrollY;
+    this.stage.style.setProperty("--above", `${Math.round(top)}px`);
+  }
+
+  /** Celebrates a win when the person sees it for the first time. */
+  celebrateOnce() {
+    const { here } = this;
+    if (!here?.end || here.celebrated) return;
+    here.celebrated = true;
+    if (here.end.result?.winners.includes(this.who.account)) celebrate();
+  }
+
+  state() {
     const words = {
       connecting: "connecting …",
       here: "you are connected",
       away: "no connection; reconnecting …",
       ended: "not connected",
-    }[this.state];
+    }[this.playing.state];
     return h(
       "span",
-      { class: this.state === "here" ? "tag good" : "tag bad", role: "status" },
+      { class: this.playing.state === "here" ? "tag good" : "tag bad", role: "status" },
       words,
     );
   }
@@ -422,48 +403,76 @@ class Play {
   /** @param {Seat} here */
   about(here) {
     const address = `#/tournament/${encodeURIComponent(here.tournament)}`;
-    return [
-      h(
-        "p",
-        { class: "soft" },
-        h("a", { href: address }, here.tournament),
-        `, match ${here.match}`,
-      ),
+    return h(
+      "section",
+      { class: "card", "data-key": "about" },
+      h("p", { class: "soft" }, h("a", { href: address }, here.tournament), `, match ${here.match}`),
       standing(here.about),
-    ];
+    );
   }
 
   /**
-   * Links for after the end.
+   * The result, and what a person may do next.
    * @param {Seat} here
    */
   after(here) {
     const address = (/** @type {number} */ game) =>
       `#/replay/${[here.tournament, here.match, game].map(encodeURIComponent).join("/")}`;
     const games = here.end.match?.games ?? [];
+    const won = here.end.result?.winners.includes(this.who.account);
     return h(
       "section",
-      { class: "card", "data-key": "after" },
-      h("h2", {}, "Game over"),
+      { class: won ? "card call after won" : "card call after", "data-key": "after" },
+      won ? laurel() : null,
       h(
-        "ul",
+        "div",
         {},
-        games.map((/** @type {any} */ result) =>
-          h(
-            "li",
-            {},
-            `Game ${result.game}: ${ending(result)} `,
-            h("a", { href: address(result.game) }, "Replay"),
+        h("h2", {}, won ? "You won" : "Game over"),
+        h(
+          "ul",
+          {},
+          games.map((/** @type {any} */ result) =>
+            h(
+              "li",
+              {},
+              `Game ${result.game}: ${ending(result)} `,
+              h("a", { href: address(result.game) }, "Replay"),
+            ),
           ),
         ),
       ),
-      h("p", {}, h("a", { href: "#/" }, "Go to the lobby")),
+      h(
+        "div",
+        { class: "row" },
+        this.casual
+          ? h(
+              "button",
+              { type: "button", class: "rematch", onclick: () => this.rematch(here) },
+              "Rematch",
+            )
+          : null,
+        h("a", { class: "button plain", href: "#/" }, "Go to the lobby"),
+      ),
     );
+  }
+
+  /**
+   * Plays the same game again, with the seats moved on by one.
+   * @param {Seat} here
+   */
+  async rematch(here) {
+    const [first, ...rest] = this.own.names(here);
+    try {
+      await post("/api/v1/casual", { game: here.game, players: [...rest, first] });
+      this.app.say("The rematch begins.");
+    } catch (problem) {
+      this.app.say(problem instanceof Error ? problem.message : String(problem), "bad");
+    }
   }
 
   /** The matches, if there are several. */
   tabs() {
-    const all = [...this.own.matches.values()];
+    const all = [...this.own.matches.values()].filter((seat) => seat === this.here || !seat.over);
     if (all.length < 2) return null;
     const one = (/** @type {Seat} */ seat) =>
       h(
@@ -472,6 +481,7 @@ class Play {
           type: "button",
           class: "plain",
           "aria-pressed": String(seat === this.here),
+          "data-key": `${seat.tournament}/${seat.match}`,
           onclick: () => this.look(seat),
         },
         `${seat.tournament} ${seat.match}`,
@@ -481,18 +491,15 @@ class Play {
   }
 
   connection() {
-    if (this.state !== "ended" || !this.why) return null;
-    const again = () => {
-      this.wire?.end("");
-      this.connect();
-    };
+    const { state, why } = this.playing;
+    if (state !== "ended" || !why) return null;
     return h(
       "div",
       { class: "complaint row", role: "alert", "data-key": "connection" },
-      WHY[this.why] ?? this.why,
-      this.why === "wrong-credentials"
+      WHY[why] ?? why,
+      why === "wrong-credentials"
         ? h("a", { href: "#/account" }, "Log in")
-        : h("button", { type: "button", onclick: again }, "Continue here"),
+        : h("button", { type: "button", onclick: () => this.playing.open() }, "Continue here"),
     );
   }
 
@@ -501,7 +508,7 @@ class Play {
       const button = (/** @type {string} */ word, /** @type {string} */ words, name = "") =>
         h(
           "button",
-          { type: "button", class: name, onclick: () => this.reply(word, tournament) },
+          { type: "button", class: name, onclick: () => this.playing.reply(word, tournament) },
           words,
         );
       const open =
@@ -518,7 +525,7 @@ class Play {
         open,
       );
     };
-    return [...this.invitations.values()].map(one);
+    return [...this.playing.invitations.values()].map(one);
   }
 
   faultsNow() {
@@ -555,13 +562,19 @@ class Play {
   drawBoard() {
     const { here } = this;
     const shown = here ? this.own.shown(here) : null;
+    // Another window plays: this one shows the game, but cannot answer.
+    this.stage.inert = !this.playing.active;
+    if (shown && !this.playing.active) delete shown.question;
     if (!here || !shown) {
       const words =
-        this.state === "here"
+        this.playing.state === "here"
           ? "No game is waiting for you. Join one in the lobby; it starts here."
           : "";
       if (!this.board)
-        this.place.replaceChildren(h("p", {}, words, " ", h("a", { href: "#/" }, "Go to the lobby")));
+        this.place.replaceChildren(
+          waiting(),
+          h("p", {}, words, " ", h("a", { href: "#/" }, "Go to the lobby")),
+        );
       this.say("");
       return;
     }
@@ -585,11 +598,28 @@ class Play {
       const game = here.end.latest ? ending(here.end.latest.result) : "";
       return `${game} ${won ? "You won the match." : "The match is over."}`;
     }
-    if (here.request) return "";
+    if (!this.playing.active) return "This window no longer plays.";
+    if (here.request) return this.lately(here);
     const waited = waitedFor(here.game, shown.view)
       .map((seat) => shown.names[seat])
       .filter((name) => name !== this.who.account);
     return waited.length ? `Waiting for ${waited.join(" and ")} …` : "";
+  }
+
+  /**
+   * What the others have done since the person's last move.
+   * @param {Seat} here
+   */
+  lately(here) {
+    const { moves, seat } = here;
+    const names = this.own.names(here);
+    const last = moves.map((move) => move.seat).lastIndexOf(seat);
+    // In Yahtzee all move at once, so the others' latest turn is as old as the person's.
+    const fresh = here.game === "yahtzee" ? moves.slice(-names.length) : moves.slice(last + 1);
+    return fresh
+      .filter((move) => move.seat !== seat)
+      .map((move) => `${names[move.seat]} ${move.what}`)
+      .join(" · ");
   }
 
   /** @param {string} words */

@@ -143,7 +143,8 @@ pub(crate) struct RunArgs {
     /// Read settings from a TOML file; flags override it.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// A set of policies: yahtzee-class, yahtzee-referee, yahtzee-queue, fish or trains.
+    /// A set of policies: yahtzee-class, yahtzee-referee, yahtzee-queue, fish, trains, or one for
+    /// people such as fish-casual.
     #[arg(long, value_name = "NAME")]
     pub(crate) preset: Option<String>,
     /// The game, if no preset names it.

@@ -307,6 +307,7 @@ fn plain_policy() -> Policy {
         age_order: AgeOrder::Ignored,
         observer_delay_ms: 0,
         ratings: BTreeMap::new(),
+        unrated: false,
     }
 }
 

@@ -4,12 +4,15 @@
 //! same mean as `score`, and a smaller variance: luck is a control variate, as in AIVAT (Burch,
 //! Schmid, Moravčík, Morrill and Bowling, 2018).
 //!
+//! The model values luck for a player who uses it well. Players who do not gain less from it. So the
+//! luck of each kind of draw counts with a multiple that is fitted to the player's other games.
+//!
 //! Duplicate games share their luck, so they are not independent: intervals count a group of them as
 //! one observation.
 
-use crate::game_report::GameAnalysis;
+use crate::game_report::{GameAnalysis, PlayerAnalysis};
 use agon_core::{MatchId, PlayerName, TournamentId};
-use agon_stats::Interval;
+use agon_stats::{Controlled, Interval, without_controls};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -74,19 +77,20 @@ impl AdjustedStandings {
         let mut pairs: BTreeMap<(&PlayerName, &PlayerName), Samples> = BTreeMap::new();
         for game in games.into_iter().filter(|game| game.complete) {
             for (at, one) in game.players.iter().enumerate() {
-                let Some(adjusted) = one.adjusted else { continue };
-                let raw = one.score as f64;
+                if one.adjusted.is_none() {
+                    continue;
+                }
                 let own = players.entry(&one.player).or_default();
-                own.add(game, raw, adjusted);
+                own.add(game, one.score as f64, &[one]);
                 own.cost += one.cost;
-                for other in &game.players[at + 1..] {
-                    let Some(theirs) = other.adjusted else { continue };
-                    let (raw, adjusted) = (raw - other.score as f64, adjusted - theirs);
-                    let (key, sign) = match one.player <= other.player {
-                        true => ((&one.player, &other.player), 1.0),
-                        false => ((&other.player, &one.player), -1.0),
+                for other in game.players[at + 1..].iter().filter(|other| other.adjusted.is_some())
+                {
+                    let (one, other) = match one.player <= other.player {
+                        true => (one, other),
+                        false => (other, one),
                     };
-                    pairs.entry(key).or_default().add(game, sign * raw, sign * adjusted);
+                    let pair = pairs.entry((&one.player, &other.player)).or_default();
+                    pair.add(game, (one.score - other.score) as f64, &[one, other]);
                 }
             }
         }
@@ -105,12 +109,13 @@ impl AdjustedStandings {
 /// Games with the same luck: tournament, match, and the first of them.
 type LuckGroup<'a> = (&'a TournamentId, &'a MatchId, u32);
 
-/// Raw and adjusted points of the games of one group.
+/// The sums over the games of one group.
 #[derive(Default)]
 struct GroupSum {
     games: u32,
     raw: f64,
-    adjusted: f64,
+    /// The luck of one player, or of both of a pair, by kind of draw.
+    luck: [Vec<f64>; 2],
 }
 
 /// Sums over games.
@@ -121,32 +126,53 @@ struct Samples<'a> {
 }
 
 impl<'a> Samples<'a> {
-    fn add(&mut self, game: &'a GameAnalysis, raw: f64, adjusted: f64) {
+    /// Adds a game: the points of one player, or the difference to another one, and their luck.
+    fn add(&mut self, game: &'a GameAnalysis, raw: f64, of: &[&PlayerAnalysis]) {
         let first = game.duplicate_of.unwrap_or(game.game);
         let group = self.groups.entry((&game.tournament, &game.match_id, first)).or_default();
         group.games += 1;
         group.raw += raw;
-        group.adjusted += adjusted;
+        for (sum, player) in group.luck.iter_mut().zip(of) {
+            let own = &player.luck_by_draw;
+            sum.resize(sum.len().max(own.len()), 0.0);
+            sum.iter_mut().zip(own).for_each(|(sum, luck)| *sum += luck);
+        }
     }
 
     fn games(&self) -> u32 {
         self.groups.values().map(|group| group.games).sum()
     }
 
-    /// The mean of every group.
-    fn estimate(&self, of: impl Fn(&GroupSum) -> f64) -> Estimate {
-        let means = self.groups.values().map(|group| of(group) / f64::from(group.games));
-        Estimate::of(&means.collect::<Vec<f64>>())
+    /// The mean luck per game of the first player.
+    fn luck(&self) -> f64 {
+        let sum: f64 = self.groups.values().flat_map(|group| &group.luck[0]).sum();
+        sum / f64::from(self.games().max(1))
+    }
+
+    /// The mean of every group, as scored and without luck.
+    fn estimates(&self) -> [Estimate; 2] {
+        let all = self.groups.values().flat_map(|group| &group.luck);
+        let draws = all.map(Vec::len).max().unwrap_or(0);
+        let results = self.groups.values().map(|group| {
+            let mean = |sum: f64| sum / f64::from(group.games);
+            let of_draw = |side: &Vec<f64>, at: usize| mean(side.get(at).copied().unwrap_or(0.0));
+            let sides = group.luck.iter();
+            let controls = sides.flat_map(|side| (0..draws).map(move |at| of_draw(side, at)));
+            Controlled { value: mean(group.raw), controls: controls.collect() }
+        });
+        let results: Vec<Controlled> = results.collect();
+        let usual: Vec<f64> = [1.0, -1.0].into_iter().flat_map(|sign| vec![sign; draws]).collect();
+        let raw: Vec<f64> = results.iter().map(|result| result.value).collect();
+        [Estimate::of(&raw), Estimate::of(&without_controls(&results, &usual))]
     }
 
     fn player(self, player: &PlayerName) -> PlayerEstimate {
-        let raw = self.estimate(|group| group.raw);
-        let adjusted = self.estimate(|group| group.adjusted);
+        let [raw, adjusted] = self.estimates();
         let games = self.games();
         PlayerEstimate {
             player: player.clone(),
             games,
-            luck: raw.mean - adjusted.mean,
+            luck: self.luck(),
             cost: self.cost / f64::from(games.max(1)),
             raw,
             adjusted,
@@ -154,8 +180,7 @@ impl<'a> Samples<'a> {
     }
 
     fn pair(self, one: &PlayerName, other: &PlayerName) -> PairEstimate {
-        let raw = self.estimate(|group| group.raw);
-        let adjusted = self.estimate(|group| group.adjusted);
+        let [raw, adjusted] = self.estimates();
         let games = self.games();
         match adjusted.mean < 0.0 {
             false => {

@@ -7,12 +7,16 @@
 //! cost is how much it changed with the last step of depth.
 
 use crate::model::{Change, GameModel, Move, Played, Refused, Step};
+use crate::sample::Sample;
 use agon_bots::fish::cost;
 use agon_games::fish::{Action, Answer, Fish, Phase};
 use agon_games::{Game, Seat, Viewer};
 
 /// The positions that the search examines for one answer: about a millisecond.
 const POSITIONS: u64 = 6_000;
+
+/// In analyses of up to this many games every decision is examined.
+const GAMES_WHOLE: usize = 500;
 
 /// The model of Fish, for any board and number of players.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,13 +32,19 @@ impl GameModel<Fish> for FishModel {
         false
     }
 
-    fn steps(&self, played: &Played<'_, Fish>) -> Result<Vec<Step>, Refused> {
+    fn every(&self, games: usize) -> u32 {
+        games.div_ceil(GAMES_WHOLE) as u32
+    }
+
+    fn steps(&self, played: &Played<'_, Fish>, sample: Sample) -> Result<Vec<Step>, Refused> {
         let mut game = played.start.clone();
         let mut counts = vec![0; game.seats()];
         let mut steps = Vec::new();
         for (done, number) in played.moves.iter().zip(1..) {
             if let Move::Answered { seat, answer } = done {
-                steps.extend(step(&game, number, *seat, answer, &mut counts[seat.index()]));
+                let place = place(&game, *seat, answer, &mut counts[seat.index()]);
+                let place = place.filter(|_| sample.contains(number));
+                steps.extend(place.and_then(|place| step(&game, number, *seat, answer, place)));
             }
             done.apply(&mut game);
         }
@@ -42,17 +52,25 @@ impl GameModel<Fish> for FishModel {
     }
 }
 
-/// The step of one answer in its position; `None` for confirmations.
-fn step(game: &Fish, number: u32, seat: Seat, answer: &Answer, count: &mut u32) -> Option<Step> {
+/// The place of an answer in the game, after it was counted; `None` for confirmations.
+fn place(game: &Fish, seat: Seat, answer: &Answer, count: &mut u32) -> Option<String> {
+    if *answer == Answer::Ok {
+        return None;
+    }
+    *count += 1;
+    let penguins = game.view(Viewer::Seat(seat)).penguins as u32;
+    Some(match game.phase() {
+        Phase::Place => format!("placement {count}"),
+        _ => format!("move {}", count.saturating_sub(penguins)),
+    })
+}
+
+/// The step of one answer in its position; `None` if the player had no choice.
+fn step(game: &Fish, number: u32, seat: Seat, answer: &Answer, place: String) -> Option<Step> {
     let view = game.view(Viewer::Seat(seat));
     let placing = game.phase() == Phase::Place;
     let quota = if placing { view.penguins } else { 0 };
     let found = cost(&view.state(seat), quota, answer, POSITIONS)?;
-    *count += 1;
-    let place = match placing {
-        true => format!("placement {count}"),
-        false => format!("move {}", *count - view.penguins as u32),
-    };
     let better = (found.fish > 0.0 && found.better != *answer).then(|| advice(&found.better));
     Some(Step {
         answer: number,

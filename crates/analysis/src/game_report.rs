@@ -45,6 +45,9 @@ pub struct PlayerAnalysis {
     /// The sum of all luck; `None` if the model does not measure luck.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub luck: Option<f64>,
+    /// The luck of each kind of draw. In Yahtzee: of all first, second and third rolls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub luck_by_draw: Vec<f64>,
     /// The score without luck; `None` if the model does not measure luck or the game is incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted: Option<f64>,
@@ -52,7 +55,7 @@ pub struct PlayerAnalysis {
     pub cost: f64,
     /// The standard error of the cost; 0 if the model is exact.
     pub error: f64,
-    /// How many decisions the player made.
+    /// How many decisions of the player were examined.
     pub decisions: u32,
     /// How many of them were not the best.
     pub mistakes: u32,
@@ -75,11 +78,15 @@ pub fn analyse_game(game: &RecordedGame, models: &Models) -> Result<GameAnalysis
     let steps = models.steps(game)?;
     let complete = game.result.end == GameEnd::Played;
     let has_luck = models.has_luck(&game.kind);
+    let every = models.every(&game.kind);
+    let about = models.about(&game.kind).unwrap_or_default();
     let players = game.result.seats.iter().zip(Seat::all(game.result.seats.len()));
     let players = players.map(|(player, seat)| {
         let score = game.result.scores.get(seat.index()).copied().unwrap_or(0);
         let own = steps.iter().filter(|step| step.seat == seat);
         let mut analysis = PlayerAnalysis::sum(player.clone(), score, own);
+        analysis.cost *= f64::from(every);
+        analysis.error *= f64::from(every);
         analysis.luck = analysis.luck.filter(|_| has_luck);
         analysis.adjusted =
             analysis.luck.filter(|_| complete).map(|luck| analysis.score as f64 - luck);
@@ -91,7 +98,10 @@ pub fn analyse_game(game: &RecordedGame, models: &Models) -> Result<GameAnalysis
         game: game.result.game,
         duplicate_of: game.duplicate_of,
         kind: game.kind.clone(),
-        model: models.about(&game.kind).unwrap_or_default().to_owned(),
+        model: match every {
+            1 => about.to_owned(),
+            _ => format!("{about}; one of {every} decisions was examined, and counts for all"),
+        },
         complete,
         players: players.collect(),
         steps,
@@ -105,12 +115,17 @@ impl PlayerAnalysis {
         score: i64,
         steps: impl Iterator<Item = &'a Step>,
     ) -> PlayerAnalysis {
-        let (mut luck, mut cost, mut variance) = (0.0, 0.0, 0.0);
+        let (mut cost, mut variance) = (0.0, 0.0);
+        let mut luck_by_draw: Vec<f64> = Vec::new();
         let (mut decisions, mut mistakes) = (0, 0);
         let mut costly: Vec<(f64, &Step)> = Vec::new();
         for step in steps {
             match &step.change {
-                Change::Luck { luck: own } => luck += own,
+                Change::Luck { luck: own, draw } => {
+                    let draw = usize::from(*draw);
+                    luck_by_draw.resize(luck_by_draw.len().max(draw + 1), 0.0);
+                    luck_by_draw[draw] += own;
+                }
                 Change::Decision { cost: own, better } => {
                     cost += own;
                     variance += step.error * step.error;
@@ -127,7 +142,8 @@ impl PlayerAnalysis {
         PlayerAnalysis {
             player,
             score,
-            luck: Some(luck),
+            luck: Some(luck_by_draw.iter().sum()),
+            luck_by_draw,
             adjusted: None,
             cost,
             error: f64::sqrt(variance),

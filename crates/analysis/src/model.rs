@@ -1,6 +1,7 @@
 //! The trait that a game's analysis implements, and the list of all models.
 
 use crate::recorded::RecordedGame;
+use crate::sample::Sample;
 use agon_games::fish::Fish;
 use agon_games::trains::Trains;
 use agon_games::yahtzee::Yahtzee;
@@ -87,6 +88,9 @@ pub enum Change {
     Luck {
         /// The seat's value after the draw minus its expected value before.
         luck: f64,
+        /// The kind of draw, from 0. In Yahtzee it is the number of the roll in its turn.
+        #[serde(default)]
+        draw: u8,
     },
     /// A decision.
     Decision {
@@ -121,8 +125,13 @@ pub trait GameModel<G: Game>: Send + Sync {
     /// values are exact. Only then may luck be subtracted from results without bias.
     fn has_luck(&self) -> bool;
 
-    /// All steps of a game, in order.
-    fn steps(&self, played: &Played<'_, G>) -> Result<Vec<Step>, Refused>;
+    /// Of how many decisions one is examined in an analysis of this many games.
+    fn every(&self, _games: usize) -> u32 {
+        1
+    }
+
+    /// The steps of a game, in order: all luck, and the decisions of the sample.
+    fn steps(&self, played: &Played<'_, G>, sample: Sample) -> Result<Vec<Step>, Refused>;
 }
 
 /// A model of any game.
@@ -130,7 +139,8 @@ trait AnyModel: Send + Sync {
     fn game(&self) -> &'static str;
     fn about(&self) -> &'static str;
     fn has_luck(&self) -> bool;
-    fn steps(&self, game: &RecordedGame) -> Result<Vec<Step>, Refused>;
+    fn every(&self, games: usize) -> u32;
+    fn steps(&self, game: &RecordedGame, sample: Sample) -> Result<Vec<Step>, Refused>;
 }
 
 struct Typed<G: Game>(Box<dyn GameModel<G>>);
@@ -148,7 +158,11 @@ impl<G: Game> AnyModel for Typed<G> {
         self.0.has_luck()
     }
 
-    fn steps(&self, game: &RecordedGame) -> Result<Vec<Step>, Refused> {
+    fn every(&self, games: usize) -> u32 {
+        self.0.every(games)
+    }
+
+    fn steps(&self, game: &RecordedGame, sample: Sample) -> Result<Vec<Step>, Refused> {
         let odd = |error: serde_json::Error| Refused::Variant(error.to_string());
         let config = serde_json::from_str(game.config.get()).map_err(odd)?;
         let start = game.start.as_any().downcast_ref::<G>().expect("a game of this name");
@@ -161,22 +175,30 @@ impl<G: Game> AnyModel for Typed<G> {
             })
         };
         let moves: Result<Vec<Move<G::Answer>>, _> = game.moves.iter().map(typed).collect();
-        self.0.steps(&Played { config: &config, start, moves: &moves.map_err(odd)? })
+        self.0.steps(&Played { config: &config, start, moves: &moves.map_err(odd)? }, sample)
     }
 }
 
 /// All models, by game.
 pub struct Models {
     all: Vec<Box<dyn AnyModel>>,
+    /// How many games the whole analysis has.
+    games: usize,
 }
 
 impl Models {
     /// The models of this crate.
     pub fn standard() -> Models {
-        Models { all: Vec::new() }
+        Models { all: Vec::new(), games: 1 }
             .with::<Yahtzee>(crate::YahtzeeModel)
             .with::<Fish>(crate::FishModel)
             .with::<Trains>(crate::TrainsModel)
+    }
+
+    /// The same models for an analysis of this many games.
+    #[must_use]
+    pub fn among(self, games: usize) -> Models {
+        Models { games, ..self }
     }
 
     /// Adds a model.
@@ -196,10 +218,15 @@ impl Models {
         self.of(game).is_some_and(AnyModel::has_luck)
     }
 
-    /// All steps of a recorded game, in order.
+    /// See [`GameModel::every`], for the games of this analysis.
+    pub fn every(&self, game: &str) -> u32 {
+        self.of(game).map_or(1, |model| model.every(self.games).max(1))
+    }
+
+    /// The steps of a recorded game, in order.
     pub fn steps(&self, game: &RecordedGame) -> Result<Vec<Step>, Refused> {
         let model = self.of(&game.kind).ok_or_else(|| Refused::NoModel(game.kind.clone()))?;
-        model.steps(game)
+        model.steps(game, Sample::of(game, self.every(&game.kind)))
     }
 
     fn of(&self, game: &str) -> Option<&dyn AnyModel> {

@@ -7,6 +7,7 @@
 //! guesses. Luck is not measured.
 
 use crate::model::{Change, GameModel, Move, Played, Refused, Step};
+use crate::sample::Sample;
 use agon_bots::trains::cost;
 use agon_games::trains::{Answer, Question, Trains};
 use agon_games::{Game, Seat, Viewer};
@@ -16,6 +17,9 @@ const ROLLOUTS: u32 = 200;
 
 /// A better choice is named if the cost is more than this many standard errors.
 const ERRORS_MIN: f64 = 2.0;
+
+/// In analyses of up to this many games every decision is examined: 150 of them in a game of six.
+const GAMES_WHOLE: usize = 30;
 
 /// The model of Trains, for any map and number of players.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,13 +35,19 @@ impl GameModel<Trains> for TrainsModel {
         false
     }
 
-    fn steps(&self, played: &Played<'_, Trains>) -> Result<Vec<Step>, Refused> {
+    fn every(&self, games: usize) -> u32 {
+        games.div_ceil(GAMES_WHOLE) as u32
+    }
+
+    fn steps(&self, played: &Played<'_, Trains>, sample: Sample) -> Result<Vec<Step>, Refused> {
         let mut game = played.start.clone();
         let mut turns = vec![0; game.seats()];
         let mut steps = Vec::new();
         for (done, number) in played.moves.iter().zip(1..) {
             if let Move::Answered { seat, answer } = done {
-                steps.extend(step(&game, number, *seat, answer, &mut turns[seat.index()]));
+                let place = place(&game, *seat, &mut turns[seat.index()]);
+                let place = place.filter(|_| sample.contains(number));
+                steps.extend(place.and_then(|place| step(&game, number, *seat, answer, place)));
             }
             done.apply(&mut game);
         }
@@ -45,17 +55,21 @@ impl GameModel<Trains> for TrainsModel {
     }
 }
 
-/// The step of one answer in its position; `None` if the player had no choice.
-fn step(game: &Trains, number: u32, seat: Seat, answer: &Answer, turns: &mut u32) -> Option<Step> {
-    let question = game.question(seat)?;
-    let place = match &question {
-        Question::Setup { .. } | Question::More { .. } => return None,
-        Question::Pick { .. } => "destinations".into(),
+/// The place of an answer in the game, after it was counted; `None` for confirmations.
+fn place(game: &Trains, seat: Seat, turns: &mut u32) -> Option<String> {
+    match game.question(seat)? {
+        Question::Setup { .. } | Question::More { .. } => None,
+        Question::Pick { .. } => Some("destinations".into()),
         Question::Play {} => {
             *turns += 1;
-            format!("turn {turns}")
+            Some(format!("turn {turns}"))
         }
-    };
+    }
+}
+
+/// The step of one answer in its position; `None` if the player had no choice.
+fn step(game: &Trains, number: u32, seat: Seat, answer: &Answer, place: String) -> Option<Step> {
+    let question = game.question(seat)?;
     let view = game.view(Viewer::Seat(seat));
     let found = cost(&view, seat, &question, answer, ROLLOUTS)?;
     let is_sure = found.points > ERRORS_MIN * found.error;

@@ -6,6 +6,7 @@
 //! plus all luck minus all costs, exactly.
 
 use crate::model::{Change, GameModel, Move, Played, Refused, Step};
+use crate::sample::Sample;
 use agon_bots::yahtzee::{Card, Keepers, Roll, Rule, Table, TurnValues, table};
 use agon_games::yahtzee::{Play, ScoreBox, View, Yahtzee};
 use agon_games::{Game, Seat, Viewer};
@@ -26,7 +27,7 @@ impl GameModel<Yahtzee> for YahtzeeModel {
         true
     }
 
-    fn steps(&self, played: &Played<'_, Yahtzee>) -> Result<Vec<Step>, Refused> {
+    fn steps(&self, played: &Played<'_, Yahtzee>, _: Sample) -> Result<Vec<Step>, Refused> {
         if let Some(fixed) = &played.config.fixed_dice {
             let turns = fixed.len();
             let why = format!(
@@ -103,7 +104,7 @@ impl SeatAnalysis {
                 let luck = values.after(roll, left) - expected;
                 let what = format!("rolls {}", shown(dice.iter().copied()));
                 let place = place(turn, at);
-                let change = Change::Luck { luck };
+                let change = Change::Luck { luck, draw: at as u8 };
                 steps.push(self.step(rolled_after, place, what, change));
             }
             if let Some(kept) = play.kept.get(at) {

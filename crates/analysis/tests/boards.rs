@@ -1,7 +1,7 @@
 //! The analysis of Fish and Trains: strong players lose less than weak ones, and what is said to be
 //! exact is.
 
-use agon_analysis::{Change, FishModel, GameModel, Move, Played, Step, TrainsModel};
+use agon_analysis::{Change, FishModel, GameModel, Move, Played, Sample, Step, TrainsModel};
 use agon_bots::{Ask, Bot, Random, fish, trains};
 use agon_games::fish::{Answer, Fish};
 use agon_games::trains::Trains;
@@ -35,7 +35,7 @@ fn fish_steps(seed: u64, bots: &mut [&mut dyn Bot<Fish>]) -> (Fish, Vec<Step>) {
     let start = Fish::new(&config, bots.len(), &Seed::from_number(seed)).unwrap();
     let moves = play(&start, bots);
     let played = Played { config: &config, start: &start, moves: &moves };
-    (played.end(), FishModel.steps(&played).unwrap())
+    (played.end(), FishModel.steps(&played, Sample::ALL).unwrap())
 }
 
 #[test]
@@ -72,7 +72,8 @@ fn forced_moves_of_fish_cost_nothing() {
         serde_json::from_str(r#"{"rows": 1, "columns": 8}"#).unwrap();
     let start = Fish::new(&config, 2, &Seed::from_number(0)).unwrap();
     let moves = play(&start, &mut [&mut Random as &mut dyn Bot<Fish>, &mut Random]);
-    let steps = FishModel.steps(&Played { config: &config, start: &start, moves: &moves }).unwrap();
+    let played = Played { config: &config, start: &start, moves: &moves };
+    let steps = FishModel.steps(&played, Sample::ALL).unwrap();
     // All tiles of one row are taken by the placements, and none of them is next to another.
     assert_eq!(steps.len(), moves.len());
     assert!(
@@ -91,8 +92,12 @@ fn random_turns_of_trains_cost_more_than_planned_ones() {
             &mut [&mut trains::Champion::level(4), &mut trains::Anything::default()];
         let moves = play(&start, bots);
         let played = Played { config: &config, start: &start, moves: &moves };
-        let steps = TrainsModel.steps(&played).unwrap();
-        assert_eq!(steps, TrainsModel.steps(&played).unwrap(), "equal games get equal steps");
+        let steps = TrainsModel.steps(&played, Sample::ALL).unwrap();
+        assert_eq!(
+            steps,
+            TrainsModel.steps(&played, Sample::ALL).unwrap(),
+            "equal games get equal steps"
+        );
         assert_eq!(steps[0].place, "destinations");
         totals[0] += cost(&steps, Seat(0));
         totals[1] += cost(&steps, Seat(1));

@@ -104,6 +104,12 @@ events! {
         faulted: Faulted,
     }
 
+    /// A player entered a tournament that had begun. The next round is the first one they can play.
+    "player-entered" PlayerEntered {
+        /// The player.
+        player: PlayerName,
+    }
+
     /// The games' configuration was chosen from the proposals.
     "config-chosen" ConfigChosen {
         /// The player whose proposal was chosen.
@@ -425,6 +431,17 @@ events! {
         password: Option<PasswordHash>,
     }
 
+    /// A guest took a name and a password. The guest's account keeps its games, and the new account
+    /// continues it.
+    "guest-claimed" GuestClaimed {
+        /// The guest.
+        guest: PlayerName,
+        /// The new account.
+        account: PlayerName,
+        /// The password of the new account, as a salted hash.
+        password: PasswordHash,
+    }
+
     /// The password of an account was changed.
     "password-changed" PasswordChanged {
         /// The account.
@@ -677,6 +694,17 @@ events! {
 
     /// An operator removed a player from a sign-up, or from the invited players.
     "withdrawal-ordered" WithdrawalOrdered {
+        /// The tournament.
+        tournament: TournamentId,
+        /// The player.
+        player: PlayerName,
+        /// The operator and their reason.
+        #[serde(flatten)]
+        ruling: Ruling,
+    }
+
+    /// An operator entered a player into a tournament that runs.
+    "entry-ordered" EntryOrdered {
         /// The tournament.
         tournament: TournamentId,
         /// The player.

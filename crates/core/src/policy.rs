@@ -240,6 +240,9 @@ pub struct Policy {
     /// The ratings of players, for seeding by rating and for formats that pair by rating.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ratings: BTreeMap<PlayerName, i64>,
+    /// Whether its results leave the ratings of its players alone.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unrated: bool,
 }
 
 fn is_zero(value: &Millis) -> bool {

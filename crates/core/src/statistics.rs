@@ -220,6 +220,8 @@ struct Running {
     at: Millis,
     /// Whether an operator abandoned the tournament. Then nobody has lost it.
     given_up: bool,
+    /// Whether its results leave ratings alone.
+    unrated: bool,
 }
 
 /// When a round was over, then its tournament and number, so that the order is total.
@@ -311,6 +313,13 @@ impl Statistics {
                 Ok(())
             }
             Event::PlayerDropped(dropped) => self.drop_player(tournament, &dropped.faulted),
+            Event::PlayerEntered(entered) => {
+                let running = self.running(tournament, event.tag())?;
+                running.players.insert(entered.player.clone());
+                let game = running.game.clone();
+                self.record(&entered.player, &game).tournaments_played += 1;
+                Ok(())
+            }
             Event::TournamentAwarded(awarded) => {
                 let given_up = awarded.result.winners.is_empty();
                 let running = self.running(tournament, event.tag())?;
@@ -413,8 +422,9 @@ impl Statistics {
         for player in &players {
             self.record(player, &game).tournaments_played += 1;
         }
-        let running =
-            Running { game, players, number: 0, round: None, rated: None, at, given_up: false };
+        let unrated = created.plan.policy.unrated;
+        let (number, round, rated, given_up) = (0, None, None, false);
+        let running = Running { game, players, number, round, rated, at, given_up, unrated };
         self.tournaments.insert(tournament.clone(), Some(running));
         Ok(())
     }
@@ -477,7 +487,9 @@ impl Statistics {
     fn rate(&mut self, tournament: &TournamentId) -> Result<(), ApplyError> {
         let count_forfeits = self.settings.count_forfeits;
         let running = self.running(tournament, "match-reported")?;
-        let Some(round) = &running.round else { return Ok(()) };
+        let Some(round) = running.round.as_ref().filter(|_| !running.unrated) else {
+            return Ok(());
+        };
         let results = round.matches.iter().zip(&round.results);
         let outcomes = results.filter_map(|(plan, result)| {
             Outcome::of(&plan.players, result.as_ref()?, count_forfeits)

@@ -567,6 +567,9 @@ fn tournament_cause(line: &Line) -> Result<TournamentCommand, Finding> {
             Ok(TournamentCommand::Interrupt(interrupted.interruption.clone()))
         }
         Event::PlayTimeEnded(_) => Ok(TournamentCommand::EndPlayTime),
+        Event::PlayerEntered(entered) => {
+            Ok(TournamentCommand::Enter { player: entered.player.clone() })
+        }
         Event::LuckRenewed(renewed) => {
             Ok(TournamentCommand::RenewLuck { commitment: renewed.commitment.clone() })
         }

@@ -6,8 +6,8 @@ use agon_core::rating::Ranked;
 use agon_core::statistics::{Meetings, Record, Tally};
 use agon_core::{
     ApplyError, Event, FaultKind, GameEnd, GameResult, How, MatchId, MatchResult, PlayerName,
-    Preset, RatingSettings, RatingSystem, Secret, Statistics, Tournament, TournamentAborted,
-    TournamentCommand, TournamentId,
+    Policy, Preset, RatingSettings, RatingSystem, Secret, Statistics, Tournament,
+    TournamentAborted, TournamentCommand, TournamentId,
 };
 use agon_games::Registry;
 use proptest::prelude::*;
@@ -62,8 +62,11 @@ fn result(how: How, winners: &[&str], games: Vec<GameResult>, counts_from: u32) 
 
 /// Four players in a bracket: ann–dan and bob–cat, then a final.
 fn small_log() -> (Tournament, Vec<Event>) {
+    small_log_under(Preset::named("yahtzee-class").unwrap().policy)
+}
+
+fn small_log_under(policy: Policy) -> (Tournament, Vec<Event>) {
     let players = ["ann", "bob", "cat", "dan"].map(name);
-    let policy = Preset::named("yahtzee-class").unwrap().policy;
     let (mut cup, mut events) = open("cup", policy, "yahtzee", &players);
     let forfeited = |by: &str| GameEnd::Forfeited { by: name(by) };
     let discarded = game(1, ["ann", "dan"], GameEnd::Played, [400, 1]);
@@ -84,6 +87,21 @@ fn small_log() -> (Tournament, Vec<Event>) {
 
 fn tally(won: u32, lost: u32, tied: u32) -> Tally {
     Tally { won, lost, tied }
+}
+
+#[test]
+fn unrated_tournament_counts_and_rates_nobody() {
+    let policy = Preset::named("yahtzee-class").unwrap().policy;
+    let (_, rated) = small_log();
+    let (_, unrated) = small_log_under(Policy { unrated: true, ..policy });
+    let [rated, unrated] = [rated, unrated].map(|events| {
+        let logged = events.into_iter().map(|event| (TournamentId::from("cup"), 0, event));
+        fold(&logged.collect::<Vec<Logged>>())
+    });
+    assert!(!rated.ranking("yahtzee").is_empty());
+    assert!(unrated.ranking("yahtzee").is_empty());
+    let games = |statistics: &Statistics| statistics.player(&name("ann")).total.games;
+    assert_eq!(games(&unrated), games(&rated));
 }
 
 #[test]

@@ -40,6 +40,16 @@ impl Engine {
         made
     }
 
+    /// Makes a guest account with a token; returns its name, and when the token expires.
+    pub(super) fn register_guest(
+        &mut self,
+        token: &str,
+    ) -> Result<(PlayerName, Millis), LobbyRejection> {
+        let made = self.lobby.register_guest(&mut self.services, token);
+        self.settle();
+        made
+    }
+
     /// Gives an account a new token; returns when the token expires.
     pub(super) fn issue_token(
         &mut self,

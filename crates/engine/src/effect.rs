@@ -11,9 +11,10 @@ use super::query::{AnyAnswer, QueryId};
 use super::{ConnId, MatchKey};
 use agon_core::lobby::PasswordHash;
 use agon_core::{
-    Faulted, GameResult, MatchId, MatchResult, Millis, PlayerName, RequestId, TournamentId,
+    Faulted, GameResult, Head, MatchId, MatchPlan, MatchResult, Millis, PlayerName, RequestId,
+    TournamentId,
 };
-use agon_games::{GameState, Seat as GameSeat};
+use agon_games::Seat as GameSeat;
 use agon_wire::peer::Told;
 use std::net::IpAddr;
 use std::ops::Range;
@@ -26,6 +27,20 @@ pub enum AskId {
     Match(MatchKey, RequestId),
     /// A request of a tournament, outside matches.
     Tournament(TournamentId, RequestId),
+}
+
+impl AskId {
+    /// Whether a request of a match was sent under this name. Requests to a program that the host
+    /// runs do not name the tournament.
+    pub(crate) fn is_sent_as(&self, name: &RequestId) -> bool {
+        let AskId::Match(key, request) = self else { return false };
+        match name.as_str().split_once(':') {
+            Some((tournament, rest)) => {
+                rest == request.as_str() && tournament == key.tournament.as_str()
+            }
+            None => name == request,
+        }
+    }
 }
 
 /// A request for which the driver reports when it was written.
@@ -101,10 +116,21 @@ pub struct HouseQuestion {
     pub name: Arc<str>,
     /// The request.
     pub request: RequestId,
-    /// The player's seat in the game.
+    /// The time limit of the request. No clock runs for house players, but those that search stop
+    /// in time.
+    pub limit_ms: Millis,
+    /// The player's seat in the game, which [`Engine::game_of`](crate::Engine::game_of) returns.
     pub seat: GameSeat,
-    /// The game.
-    pub game: Box<dyn GameState>,
+}
+
+/// The result of a match, for its tournament.
+pub struct MatchReport {
+    /// The match.
+    pub key: MatchKey,
+    /// How it ended.
+    pub result: MatchResult,
+    /// The head of its log.
+    pub head: Option<Head>,
 }
 
 /// A report to the operator. The driver counts all of them and logs some.
@@ -274,12 +300,16 @@ pub enum Effect {
     /// Append a record to the log and report when it is durable.
     Append(Record),
     /// Load a stream from the log and report its lines. The engine itself reads only when it starts,
-    /// and when a tournament or a match begins.
+    /// when a match is replayed, and when a tournament draws its players by lot.
     Load(StreamKey),
     /// Check a password and report the result, unless the connection is closed before.
     CheckPassword { conn: ConnId, from: IpAddr, account: PlayerName, check: PasswordCheck },
     /// Have a house player answer a request.
     AskHouse(Box<HouseQuestion>),
+    /// Have another engine play a match: see [`TournamentPart`](crate::TournamentPart).
+    HandOut(Box<MatchPlan>),
+    /// Report a match that is over to the engine that plays the tournament.
+    Report(Box<MatchReport>),
     /// Store a snapshot of the lobby after its first `seq` events, and report when that is done.
     KeepSnapshot { seq: u64, lobby: Box<agon_core::lobby::Lobby> },
     /// Send a watcher a message.

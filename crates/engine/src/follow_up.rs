@@ -5,12 +5,14 @@
 //! out, in the order in which they were named.
 
 use super::journal::StreamKey;
+use super::port::ToSeat;
 use super::query::{AnyAnswer, QueryId};
 use super::results::Report;
 use super::{CloseReason, ConnId, Effect, Engine, MatchKey, Note, Tell, lobby};
-use agon_core::lobby::{Cheat, LobbyCommand, TokenHash};
+use agon_core::lobby::{Cheat, LobbyCommand, QueueName, TokenHash};
 use agon_core::{
-    Faulted, GameResult, Head, MatchId, Notice, PlayerName, RequestId, TournamentId, TournamentPlan,
+    Faulted, GameResult, Head, MatchId, Notice, PlayerName, RequestId, Secret, TournamentId,
+    TournamentPlan,
 };
 use agon_games::Json;
 use agon_wire::native::ToPlayer;
@@ -19,8 +21,12 @@ use serde_json::{Value, json};
 
 /// One action for when a record is durable.
 pub(crate) enum FollowUp {
-    /// Start a tournament that the lobby decided on, or whose secret is durable now.
+    /// Start a tournament that the lobby decided on.
     Start(Box<TournamentPlan>),
+    /// Enter a player into a running tournament, as the lobby recorded.
+    Enter(TournamentId, PlayerName),
+    /// Start a tournament whose secret is durable now.
+    StartWith(Box<TournamentPlan>, Secret),
     /// Remove a blacklisted player from every tournament.
     Expel(PlayerName),
     /// Remove a blacklisted player from one tournament.
@@ -71,6 +77,8 @@ pub(crate) enum FollowUp {
     TellNews,
     /// Confirm a subscription and list the open sign-ups.
     ConfirmSubscription(ConnId),
+    /// Start games in a queue, if enough connected players wait in it.
+    FillQueue(QueueName),
     /// Free the name of a player who left without ever playing.
     DropNewcomer(PlayerName),
     /// Report the end of a game to the operator.
@@ -101,6 +109,10 @@ impl Engine {
     pub(super) fn follow_up(&mut self, what: FollowUp) {
         match what {
             FollowUp::Start(plan) => self.in_cells(|cells, cx| cells.start_tournament(cx, *plan)),
+            FollowUp::Enter(id, player) => self.in_cells(|cells, cx| cells.enter(cx, &id, &player)),
+            FollowUp::StartWith(plan, secret) => {
+                self.in_cells(|cells, cx| cells.start_with(cx, *plan, secret));
+            }
             FollowUp::Expel(player) => self.expel(&player),
             FollowUp::ExpelFrom(id, player) => {
                 self.in_cells(|cells, cx| cells.expel_from(cx, &id, &player));
@@ -127,7 +139,10 @@ impl Engine {
                 let id = Some(id.as_str());
                 self.send(conn, &ToPlayer::Error { code, id, detail, accepted });
             }
-            FollowUp::SendNotice(key, notice) => self.services.tell_in_match(&key, notice),
+            FollowUp::SendNotice(key, notice) => {
+                let player = notice.player.clone();
+                self.services.to_seat(&player, ToSeat::Notice { key: &key, notice });
+            }
             FollowUp::Notify { players, about, data } => {
                 self.services.notify_all(&players, about, &data);
             }
@@ -147,6 +162,7 @@ impl Engine {
             FollowUp::SignUpOpened(id) => self.sign_up_opened(id),
             FollowUp::TellNews => self.tell_news(),
             FollowUp::ConfirmSubscription(conn) => self.confirm_subscription(conn),
+            FollowUp::FillQueue(queue) => self.fill_queue(&queue),
             FollowUp::DropNewcomer(player) => self.drop_if_gone(&player),
             FollowUp::NoteGame(key, result) => self.note(Note::GameEnded { key, result }),
             FollowUp::NoteFault(tournament, of_match, faulted) => {

@@ -2,14 +2,14 @@
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
 use super::cells::watch::WatcherId;
-use super::effect::{AskId, PasswordResult};
+use super::effect::{AskId, MatchReport, PasswordResult};
 use super::journal::StreamKey;
 use super::ports::ReadError;
 use super::query::{AnyQuery, QueryId};
 use super::seat::Seat;
 use super::{ConnId, MatchKey};
 use agon_core::lobby::Announcement;
-use agon_core::{Fault, Millis, PlayerName, RequestId, Ruling};
+use agon_core::{Fault, MatchPlan, Millis, PlayerName, RequestId, Ruling};
 use agon_games::Refusal;
 use agon_wire::fish::observer::Follow;
 use agon_wire::native::{FromPlayer, Hello};
@@ -45,6 +45,10 @@ pub enum Input {
     Absent { player: PlayerName, fault: Fault },
     /// Somebody outside ended or stopped the program of a player, so their game counts for nothing.
     Void { key: MatchKey, ruling: Ruling },
+    /// A match to play, which another engine handed out.
+    Play(Box<MatchPlan>),
+    /// A match that was handed out is over.
+    Reported(Box<MatchReport>),
     /// A match cannot be decided, so nobody wins it.
     Abandon { key: MatchKey, ruling: Ruling },
     /// A connection sent a message, which was read at `at`.

@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod casual;
 mod cells;
 mod effect;
 mod follow_up;
@@ -32,6 +33,7 @@ mod lobby;
 pub mod names;
 mod operator;
 pub mod password;
+mod port;
 mod ports;
 pub mod query;
 mod recover;
@@ -47,12 +49,12 @@ mod wanted;
 
 pub use agon_core::MatchKey;
 use agon_core::lobby::{Lobby, LobbyCommand, LobbyRejection};
-use agon_core::{ApplyError, BadLine, Match, Millis, Secret, Tournament, TournamentId};
-use agon_games::Registry;
-use cells::Cells;
+use agon_core::{ApplyError, BadLine, Match, Millis, PlayerName, Secret, Tournament, TournamentId};
+use agon_games::{GameState, Registry};
+use cells::{Cells, RejectedAnswer};
 pub use cells::{GameCounts, delay, watch};
 pub use effect::{
-    AskId, CloseReason, Effect, Effects, HouseQuestion, LineRange, LoginOutcome, Note,
+    AskId, CloseReason, Effect, Effects, HouseQuestion, LineRange, LoginOutcome, MatchReport, Note,
     PasswordCheck, PasswordResult, PeerAsk, Record, Tell,
 };
 use follow_up::FollowUp;
@@ -61,6 +63,7 @@ pub use journal::StreamKey;
 use lobby::LobbyCell;
 pub use lobby::{AnnounceError, check_announcement};
 pub use operator::NotObeyed;
+use port::FromSeat;
 pub use ports::{HousePlayers, LobbySnapshot, ReadError, StreamReader};
 pub use query::QueryId;
 pub use results::Report;
@@ -102,6 +105,8 @@ pub struct Settings {
     pub reconnect_ms: Millis,
     /// Whether players may invite others to a tournament, and not only operators.
     pub players_may_invite: bool,
+    /// Whether strangers get a guest account for the asking.
+    pub guests: bool,
     /// The seed of all tournaments' secrets, for experiments that must be repeatable.
     pub seed: Option<u64>,
     /// Which connection has an account that logs in twice.
@@ -122,6 +127,21 @@ pub struct LocalPlayers {
     pub matches_max: usize,
     /// How long a match waits for programs that the host starts for it.
     pub start_ms: Millis,
+    /// Which part of its tournament the engine plays.
+    pub part: TournamentPart,
+}
+
+/// Which part of a host's tournament an engine plays. Matches between house players need only
+/// processor time, so a host may divide them among several engines, each on a thread of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TournamentPart {
+    /// The tournament and its matches.
+    Whole,
+    /// The tournament. Other engines play its matches, which [`Effect::HandOut`] names, and their
+    /// results come back as [`Input::Reported`].
+    Rounds,
+    /// The matches that [`Input::Play`] names. The log has the tournament already.
+    Matches,
 }
 
 impl Default for Settings {
@@ -131,6 +151,7 @@ impl Default for Settings {
             reconnect_ms: 60_000,
             second_login: SecondLogin::default(),
             players_may_invite: false,
+            guests: true,
             observer_delay_ms: 0,
             seed: None,
             snapshot_every: None,
@@ -281,6 +302,11 @@ impl Engine {
         self.cells.game_counts()
     }
 
+    /// The game that a house player is asked about; `None` if it is over.
+    pub fn game_of(&self, question: &HouseQuestion) -> Option<&dyn GameState> {
+        Some(self.live_match(&question.key)?.referee()?.game())
+    }
+
     /// The matches that run, each with the secret of its tournament.
     pub fn live_matches(&self) -> impl Iterator<Item = (&MatchKey, &Match, &Secret)> {
         self.cells.live_matches()
@@ -306,6 +332,8 @@ impl Engine {
             Input::Void { key, ruling } => {
                 self.in_cells(|cells, cx| cells.void_running_game(cx, &key, &ruling));
             }
+            Input::Play(plan) => self.in_cells(|cells, cx| cells.open_match(cx, &plan)),
+            Input::Reported(report) => self.in_cells(|cells, cx| cells.reported(cx, *report)),
             Input::Abandon { key, ruling } => {
                 self.in_cells(|cells, cx| cells.abandon(cx, &key, &ruling));
             }
@@ -313,7 +341,7 @@ impl Engine {
             Input::Bad { conn, why, line } => self.bad_line(conn, &why, &line),
             Input::Peer { conn, said, at } => self.peer_said(conn, said, at),
             Input::Translated { conn, said, at } => self.translated(conn, said, at),
-            Input::Delivered { conn, ask, at } => self.cells.delivered(conn, &ask, at),
+            Input::Delivered { conn, ask, at } => self.delivered(conn, ask, at),
             Input::Closed { conn } => self.closed(conn),
             Input::Lost { conn, fault } => self.lost(conn, &fault, CloseReason::Left),
             Input::LoginDue { conn } => self.login_due(conn),
@@ -323,7 +351,14 @@ impl Engine {
             }
             Input::Committed(stream) => self.committed(stream),
             Input::Refused(stream) => self.refused(&stream),
-            Input::Loaded { stream, lines } => self.loaded(&stream, lines),
+            Input::Loaded { stream: StreamKey::Tournament(id), lines } => {
+                self.result_loaded(&id, lines);
+            }
+            Input::Loaded { stream: StreamKey::Secret(id), lines } => {
+                self.in_cells(|cells, cx| cells.secret_loaded(cx, &id, lines));
+            }
+            // The engine loads nothing else.
+            Input::Loaded { .. } => {}
             Input::SnapshotKept => self.lobby.snapshot_kept(),
             Input::Query { id, query } => query.run(id, self),
             Input::Unwatch(watcher) => self.cells.unwatch(watcher),
@@ -401,6 +436,16 @@ impl Engine {
         let done = run(&mut self.cells, &mut Context { services: &mut self.services, accounts });
         self.settle();
         done
+    }
+
+    /// Hands a message from a player's seat to the cells.
+    fn to_cells(&mut self, player: &PlayerName, message: FromSeat) -> Result<(), RejectedAnswer> {
+        self.in_cells(|cells, cx| cells.from_seat(cx, player, message))
+    }
+
+    /// Hands a message from a player's seat to the cells, which need not reply.
+    fn tell_cells(&mut self, player: &PlayerName, message: FromSeat) {
+        let _ = self.to_cells(player, message);
     }
 
     /// Lets the lobby decide a command, then carries out what that means for others.

@@ -16,12 +16,35 @@ pub fn normalized(name: &PlayerName) -> PlayerName {
     PlayerName::new(&text).unwrap_or_else(|_| name.clone())
 }
 
+/// The beginning of every guest's name. A number follows.
+const GUEST: &str = "Guest ";
+
+/// The name of a guest.
+pub(crate) fn of_guest(number: u64) -> PlayerName {
+    PlayerName::new(&format!("{GUEST}{number}")).expect("a short name of visible letters")
+}
+
+/// A name that comes just before those of all guests.
+pub(crate) fn before_guests() -> PlayerName {
+    PlayerName::new(GUEST.trim_end()).expect("a short name of visible letters")
+}
+
+/// Whether a name has the form of a guest's.
+pub(crate) fn is_guest(name: &PlayerName) -> bool {
+    let number = name.as_str().strip_prefix(GUEST);
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
 /// Whether a new account may have this name; otherwise a sentence that says why it may not.
 pub fn check_new(name: &PlayerName) -> Result<(), String> {
     let text = name.as_str();
     if let Some(hidden) = text.chars().find(|letter| is_hidden(*letter)) {
         let code = u32::from(hidden);
         return Err(format!("the name holds U+{code:04X}, which cannot be seen; leave it out"));
+    }
+    let looks_like_guest = PlayerName::new(&capitalized(text)).is_ok_and(|name| is_guest(&name));
+    if looks_like_guest {
+        return Err("names like \"Guest 1\" are for guests; choose another".into());
     }
     let shape = shape_of(text);
     let house = PlayerName::HOUSE.trim_end_matches(':');
@@ -33,6 +56,13 @@ pub fn check_new(name: &PlayerName) -> Result<(), String> {
         return Err(why.into());
     }
     Ok(())
+}
+
+/// The name with a capital first letter, and the others small.
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters.map(|letter| letter.to_ascii_lowercase())).collect()
 }
 
 /// The visual form of a name: names that look alike have the same form (UTS 39), regardless of
@@ -108,6 +138,18 @@ mod tests {
             "HOUSE:x",
         ] {
             assert!(check_new(&name(bad)).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_of_guests_are_reserved() {
+        assert_eq!(of_guest(1_234), name("Guest 1234"));
+        assert!(before_guests() < of_guest(0));
+        for bad in ["Guest 1", "guest 77", "GUEST 1234"] {
+            assert!(check_new(&name(bad)).unwrap_err().contains("guests"), "{bad}");
+        }
+        for good in ["Guest", "guest-7", "Guest 7b", "Guest star"] {
+            assert_eq!(check_new(&name(good)), Ok(()), "{good}");
         }
     }
 

@@ -60,6 +60,12 @@ impl Engine {
                 let data = json!({"tournament": self.lobby.state().left_by(tournament, &player)});
                 follow_ups.push(notice_of(vec![player], "withdrawn", &data, &ruling));
             }
+            LobbyOrder::Enter { tournament, player } => {
+                self.check_entry(&tournament, &player)?;
+                let data = json!({"tournament": tournament});
+                follow_ups.push(notice_of(vec![player.clone()], "entered", &data, &ruling));
+                follow_ups.push(FollowUp::Enter(tournament, player));
+            }
             LobbyOrder::CallOff(_) => {}
         }
         Ok(self.step_lobby(command, follow_ups)?)
@@ -94,6 +100,23 @@ impl Engine {
                 let order = LobbyOrder::Withdraw { tournament, player };
                 self.order_lobby(order, ruling).map(|()| Vec::new())
             }
+        }
+    }
+
+    /// Whether a player can enter a running tournament.
+    fn check_entry(&self, tournament: &TournamentId, player: &PlayerName) -> Result<(), NotObeyed> {
+        self.known_tournament(tournament)?;
+        self.lobby.state().may_enter(tournament, player)?;
+        if self.lobby.accounts().is_peer(player) {
+            let why = format!(
+                "{player} plays over the protocol of another system; it cannot be \
+                               told of a tournament that runs"
+            );
+            return Err(TournamentRejection::EntryClosed(why).into());
+        }
+        match self.cells.tournament(tournament) {
+            Some(machine) => Ok(machine.may_enter(player)?),
+            None => Err(LobbyRejection::Starting(tournament.clone()).into()),
         }
     }
 

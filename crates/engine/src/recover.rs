@@ -64,11 +64,7 @@ impl Services {
 
     /// The secret of a tournament, if the log has it.
     pub(crate) fn known_secret(&self, id: &TournamentId) -> Result<Option<Secret>, EngineError> {
-        let lines = self.load(&StreamKey::Secret(id.clone()).name())?;
-        Ok(lines.into_iter().find_map(|line| match line.event {
-            Event::SecretKept(kept) => Some(kept.secret),
-            _ => None,
-        }))
+        Ok(secret_in(self.load(&StreamKey::Secret(id.clone()).name())?))
     }
 
     /// The open matches of running tournaments.
@@ -189,6 +185,14 @@ impl Engine {
         self.lobby.resume(lobby);
         Ok(before + lines.len() as u64)
     }
+}
+
+/// The secret in the stream of a tournament's secret.
+pub(crate) fn secret_in(lines: Vec<Line>) -> Option<Secret> {
+    lines.into_iter().find_map(|line| match line.event {
+        Event::SecretKept(kept) => Some(kept.secret),
+        _ => None,
+    })
 }
 
 /// Reads a match from its stream; `None` if it has none.

@@ -145,8 +145,12 @@ impl Engine {
     }
 
     /// Sends a result that was loaded, if it is still owed.
-    pub(super) fn loaded(&mut self, stream: &StreamKey, lines: Result<Vec<String>, ReadError>) {
-        let StreamKey::Tournament(id) = stream else { return };
+    pub(super) fn result_loaded(
+        &mut self,
+        id: &TournamentId,
+        lines: Result<Vec<String>, ReadError>,
+    ) {
+        let stream = &StreamKey::Tournament(id.clone());
         let lobby = self.lobby.state();
         let asker = lobby.asker(id).filter(|asker| lobby.owed_to(asker).any(|owed| owed == id));
         if asker.is_none() {

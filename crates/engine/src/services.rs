@@ -8,10 +8,10 @@ use super::ports::Entropy;
 use super::seats::PresentPlayers;
 use super::timers::Timers;
 use super::{
-    ConnId, Effect, Effects, EngineError, HousePlayers, MatchKey, Note, Settings, StreamReader,
-    Tell, Time,
+    ConnId, Effect, Effects, EngineError, HousePlayers, Note, Settings, StreamReader, Tell, Time,
+    TournamentPart,
 };
-use agon_core::{Event, Millis, Notice, PlayerName, Secret, TournamentId};
+use agon_core::{Event, Millis, PlayerName, Secret, TournamentId};
 use agon_games::Registry;
 use agon_wire::native::{self, ToPlayer};
 use serde_json::Value;
@@ -169,24 +169,6 @@ impl Services {
         }
     }
 
-    /// Sends a player a notice of a match. To a local program it does not name the match.
-    pub(crate) fn tell_in_match(&mut self, key: &MatchKey, notice: Notice) {
-        let Notice { player, about, data } = notice;
-        let Some(seat) = self.present.seat(&player) else { return };
-        let (tournament, in_match) = (Some(&key.tournament), Some(&key.id));
-        match (seat.conn(), seat.takes_calls()) {
-            (Some(conn), false) if seat.is_local() => {
-                self.send_line(conn, &ToPlayer::notice(about, Some(data)));
-            }
-            (Some(conn), false) => {
-                let notice = ToPlayer::Notice { about, tournament, in_match, data: Some(data) };
-                let line = self.effects.write(&native::encode(&notice));
-                self.effects.push(Effect::Notice { conn, line });
-            }
-            _ => {}
-        }
-    }
-
     /// Writes a message to a connection that takes lines.
     pub(crate) fn send_line(&mut self, conn: ConnId, message: &ToPlayer<'_>) {
         let line = self.effects.write(&native::encode(message));
@@ -234,6 +216,11 @@ impl Services {
     /// shorter than the reconnect time.
     pub(crate) fn away_ms(&self) -> Millis {
         AWAY_MS.min(self.settings.reconnect_ms.saturating_sub(1))
+    }
+
+    /// Whether this engine plays only a part of its tournament, and that one.
+    pub(crate) fn plays(&self, part: TournamentPart) -> bool {
+        self.settings.local.is_some_and(|local| local.part == part)
     }
 
     /// A new secret for a tournament, before it is committed.

@@ -7,9 +7,13 @@ use agon_games::Registry;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// The longest id of a tournament, in characters.
 const ID_CHARS_MAX: usize = 60;
+
+/// The most ratings that a policy takes from the ladder: they are written to the log.
+const RATINGS_MAX: usize = 1_000;
 
 /// The requested tournament.
 #[derive(Deserialize, JsonSchema)]
@@ -27,12 +31,52 @@ pub struct Wanted {
     #[serde(default)]
     policy: Option<Value>,
     selection: Selection,
+    /// House players who sign up at once, where players sign up.
+    #[serde(default)]
+    house_players: Vec<PlayerName>,
 }
 
 impl Wanted {
     /// Whether it is by invitation.
     pub(crate) fn invites(&self) -> bool {
         matches!(self.selection, Selection::Invitation(_))
+    }
+
+    /// Takes the house players who sign up at once.
+    pub(crate) fn take_house_players(&mut self) -> Result<Vec<PlayerName>, String> {
+        let all = std::mem::take(&mut self.house_players);
+        if let Some(other) = all.iter().find(|player| player.house().is_none()) {
+            return Err(format!("`house_players` names house players only, not {other}"));
+        }
+        match all.is_empty() || matches!(self.selection, Selection::SignUp(_)) {
+            true => Ok(all),
+            false => Err("`house_players` needs a sign-up; name them among the players".into()),
+        }
+    }
+
+    /// The game whose ladder gives the ratings: the tournament is seeded or paired by rating, and the
+    /// request gives no ratings. `None` if no ratings are needed.
+    pub fn rated_game(&self) -> Option<String> {
+        let preset = self.preset.as_deref().and_then(|name| Preset::named(name).ok());
+        let mut policy = preset.as_ref().map_or(json!({}), |preset| json!(preset.policy));
+        merge(&mut policy, self.policy.clone().unwrap_or(json!({})));
+        let is_by_rating = policy["pairing"] == "rating" || policy["format"]["kind"] == "arena";
+        let is_given = policy["ratings"].as_object().is_some_and(|given| !given.is_empty());
+        let game = self.game.clone().or_else(|| Some(preset?.game.to_owned()));
+        game.filter(|_| is_by_rating && !is_given)
+    }
+
+    /// Sets the ratings of the policy: those of the named players, or of everybody who may come.
+    pub fn set_ratings(&mut self, ratings: impl IntoIterator<Item = (PlayerName, i64)>) {
+        let plays = |player: &PlayerName| match &self.selection {
+            Selection::Named { players } => players.contains(player),
+            _ => true,
+        };
+        let ratings = ratings.into_iter().filter(|(player, _)| plays(player)).take(RATINGS_MAX);
+        let ratings: BTreeMap<PlayerName, i64> = ratings.collect();
+        if !ratings.is_empty() {
+            self.policy.get_or_insert_with(|| json!({}))["ratings"] = json!(ratings);
+        }
     }
 
     /// Builds the announcement; all errors in the request are reported here.

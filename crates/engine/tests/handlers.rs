@@ -3,10 +3,14 @@
 mod support;
 
 use agon_core::lobby::{PasswordHash, Role};
-use agon_core::{Fault, PlayerName, Ruling, TournamentOrder, Why};
+use agon_core::{Fault, How, MatchPlan, MatchResult, PlayerName, Ruling, TournamentOrder, Why};
 use agon_engine::query::{CarryOut, FindMatch, Order, Ping, StartWatching};
 use agon_engine::watch::{Topic, WatcherId};
-use agon_engine::{ConnId, Input, MatchKey, PasswordResult, SecondLogin, Settings};
+use agon_engine::{
+    BadReply, ConnId, Input, MatchKey, MatchReport, PasswordResult, PeerSaid, SecondLogin,
+    Settings, TournamentPart,
+};
+use agon_games::Refusal;
 use support::{Bench, START, hello};
 
 /// Nothing at all is to be done.
@@ -108,6 +112,8 @@ fn first_requests_follow_from_the_announcement() {
     let said = bench.announce_only("yahtzee-referee", "{}", r#"["ann","bob"]"#);
     assert_eq!(said, ["append lobby: tournament-announced, tournament-started"]);
     let all = bench.commit();
+    assert_eq!(all[0], "load secret/cup", "the engine does not read the log itself");
+    assert!(all.contains(&"append secret/cup: secret-kept".to_owned()));
     let asked: Vec<_> = all.iter().filter(|effect| effect.starts_with("ask ")).collect();
     assert_eq!(asked, ["ask 1 r1m1.1.0.0", "ask 2 r1m1.1.1.0"]);
     let started = all.iter().position(|effect| effect.contains("match/cup/r1m1")).unwrap();
@@ -352,6 +358,65 @@ fn cheat_is_blacklisted_once_it_is_durable() {
 #[test]
 fn host_runs_no_more_matches_than_it_may() {
     assert_eq!(Bench::host_of_four().engine.status().matches, 1, "two are open");
+}
+
+#[test]
+fn bad_reply_to_a_greeting_in_a_pause_costs_nothing_and_the_greeting_is_repeated() {
+    let mut bench = Bench::two_programs();
+    let asked = bench.asked_of(2).expect("bob is asked whether he is ready");
+    order(&mut bench, Order::Tournament("fish".into(), TournamentOrder::Pause));
+    bench.commit();
+    let bad = BadReply { refusal: Refusal::malformed("not a reply"), text: "?".into() };
+    let reply = |answer| PeerSaid::Answer { ask: asked.clone(), answer };
+    let give = |bench: &mut Bench, said| {
+        let at = bench.now;
+        bench.give(Input::Peer { conn: ConnId(2), said, at })
+    };
+    assert_eq!(give(&mut bench, reply(Err(bad))), NOTHING);
+    order(&mut bench, Order::Tournament("fish".into(), TournamentOrder::Resume));
+    let resumed = bench.commit();
+    assert!(resumed.iter().any(|effect| effect.starts_with("call 2 ")), "{resumed:?}");
+    let ready = give(&mut bench, reply(Ok("true".into())));
+    assert_eq!(ready, ["append tournament/fish: player-greeted"]);
+}
+
+/// A host that plays only the rounds of `cup`, and the plan of the first match.
+fn rounds() -> (Bench, MatchPlan) {
+    let bench = Bench::host_with(TournamentPart::Rounds);
+    let machine = bench.engine.live_tournament(&"cup".into()).unwrap();
+    let plan = machine.open_matches().next().unwrap().clone();
+    (bench, plan)
+}
+
+#[test]
+fn match_that_another_engine_played_is_reported_and_the_next_is_handed_out() {
+    let (mut bench, plan) = rounds();
+    assert_eq!(bench.engine.status().matches, 0, "another engine plays the first match");
+    let key = MatchKey::new(plan.tournament.clone(), plan.id.clone());
+    let result = MatchResult {
+        winners: vec![plan.players[0].clone()],
+        how: How::Played,
+        halves: vec![2, 0],
+        games: Vec::new(),
+        counts_from: 1,
+        faults: Vec::new(),
+        out: Vec::new(),
+    };
+    let report = || Box::new(MatchReport { key: key.clone(), result: result.clone(), head: None });
+    let reported = bench.give(Input::Reported(report()));
+    assert_eq!(reported, ["append tournament/cup: match-reported"]);
+    let next = bench.commit();
+    assert!(matches!(&next[..], [one] if one.starts_with("hand out ")), "{next:?}");
+    assert_eq!(bench.give(Input::Reported(report())), NOTHING, "a report counts once");
+}
+
+#[test]
+fn engine_that_plays_matches_leaves_the_tournament_to_another() {
+    let (bench, plan) = rounds();
+    let mut bench = bench.restarted(Bench::local_settings(TournamentPart::Matches));
+    assert_eq!(bench.engine.status().matches, 0, "it is given its matches");
+    let played = bench.give(Input::Play(Box::new(plan)));
+    assert_eq!(played, ["append match/cup/r1m1: match-created"]);
 }
 
 #[test]

@@ -1,25 +1,23 @@
 //! The driver of the engine in a run: it feeds inputs, carries out effects and waits.
 //!
 //! One thread does everything except slow house players and the sync of the log: it reads a
-//! program's answer, lets the engine decide, writes the record and sends the next request.
+//! program's answer, lets the engine decide, writes the record and sends the next request. If all
+//! players are house players, other threads play the matches: see `match_threads.rs`.
 
 use crate::clock::RunClock;
-use crate::folder::RunSettings;
 use crate::host::RunError;
 use crate::house::HouseSeats;
-use crate::ports::{FolderReader, HouseNames};
+use crate::match_threads::{FromThread, MatchThreads, Shared};
 use crate::programs::Programs;
 use crate::progress::{Progress, Stop};
-use agon_bots::Houses;
-use agon_core::{MatchKey, PlayerName, Ruling, Secret, TournamentId, TournamentOrder, Why};
+use agon_core::{MatchKey, PlayerName, Ruling, TournamentId, TournamentOrder, Why};
 use agon_engine::query::{CarryOut, Order};
 use agon_engine::{
-    Effect, Effects, Engine, Input, LocalPlayers, Note, QueryId, ReadError, Record, Settings,
-    StreamKey, Time,
+    Effect, Effects, Engine, Input, Note, QueryId, ReadError, Record, StreamKey, Time,
+    TournamentPart,
 };
-use agon_games::Registry;
 use agon_store::{Append, AppendError, FileLog, Log};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -27,9 +25,6 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// The name under which the referee rules by itself.
 pub(crate) const REFEREE: &str = "agon";
-
-/// How long players have to reconnect to a server. A run decides that itself: for ever.
-const NEVER_MS: u64 = 365 * 24 * 3_600_000;
 
 /// How often house players answer before the driver looks for other input.
 const ANSWERS_AT_ONCE: u32 = 64;
@@ -42,7 +37,7 @@ pub(crate) fn ruling(why: &str) -> Ruling {
 }
 
 /// Reports progress.
-pub(crate) type Tell = Box<dyn Fn(Progress) + Send + Sync>;
+pub(crate) type Tell = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// Records that the log answered, with their streams.
 type Answered = (Vec<StreamKey>, Vec<Result<u64, AppendError>>);
@@ -69,6 +64,8 @@ pub(crate) struct Driver {
     answers: UnboundedSender<Answered>,
     answered: UnboundedReceiver<Answered>,
     houses: HouseSeats,
+    /// Set if all players are house players.
+    threads: Option<MatchThreads>,
     pub(crate) programs: Programs,
     stop: Stop,
     /// The round that was reported last.
@@ -78,44 +75,25 @@ pub(crate) struct Driver {
     is_over: bool,
 }
 
-/// The parts of a run that its driver needs.
-pub(crate) struct Parts {
-    pub(crate) settings: RunSettings,
-    pub(crate) secret: Secret,
-    pub(crate) games: Registry,
-    pub(crate) houses: Arc<Houses>,
-    pub(crate) log: Arc<FileLog>,
-    pub(crate) clock: RunClock,
-    pub(crate) programs: Programs,
-    pub(crate) stop: Stop,
-    pub(crate) tell: Tell,
-}
-
 impl Driver {
     /// Opens the engine over the folder's log.
-    pub(crate) fn open(parts: Parts) -> Result<Driver, RunError> {
-        let Parts { settings, secret, games, houses, log, clock, programs, stop, tell } = parts;
-        let names: HashMap<PlayerName, String> = settings.house_players().collect();
-        let seats = HouseSeats::new(Arc::clone(&houses));
-        let reader = FolderReader::new(Arc::clone(&log), &settings.plan, secret);
-        let list = HouseNames { names, houses };
-        let local = LocalPlayers { matches_max: settings.concurrency, start_ms: settings.hello_ms };
-        let reconnect_ms = NEVER_MS;
-        let rules = Settings { reconnect_ms, local: Some(local), ..Settings::default() };
-        let (reader, list) = (Box::new(reader), Box::new(list));
-        // The key is for tokens and new secrets, and a run needs neither.
-        let engine = Engine::open(reader, games, list, rules, [0; 32], clock.now_ms())?;
+    pub(crate) fn open(shared: Shared, programs: Programs, stop: Stop) -> Result<Driver, RunError> {
+        let is_all_houses = shared.settings.programs().next().is_none();
+        let part = if is_all_houses { TournamentPart::Rounds } else { TournamentPart::Whole };
+        let engine = shared.open_engine(part)?;
+        let (clock, tell) = (shared.clock, Arc::clone(&shared.tell));
         let (answers, answered) = unbounded_channel();
         Ok(Driver {
             feed: EngineFeed { engine, inputs: VecDeque::new(), clock, tell },
-            id: settings.plan.id,
+            id: shared.settings.plan.id.clone(),
             effects: Effects::default(),
-            log,
+            log: Arc::clone(&shared.log),
             streams: Vec::new(),
             appends: Vec::new(),
             answers,
             answered,
-            houses: seats,
+            houses: HouseSeats::new(Arc::clone(&shared.houses)),
+            threads: is_all_houses.then(|| MatchThreads::new(shared)),
             programs,
             stop,
             round: 0,
@@ -165,6 +143,9 @@ impl Driver {
     /// Handles everything that has arrived.
     fn take_input(&mut self) -> Result<(), RunError> {
         self.programs.read(&mut self.feed);
+        while let Some(message) = self.threads.as_mut().and_then(MatchThreads::try_next) {
+            self.hear_thread(message)?;
+        }
         self.settle()?;
         for _ in 0..ANSWERS_AT_ONCE {
             // The answers to all questions make one group of records.
@@ -261,12 +242,19 @@ impl Driver {
                 let lines = self.log.load(&stream.name(), 0).map_err(ReadError::from);
                 feed.inputs.push_back(Input::Loaded { stream, lines });
             }
-            Effect::AskHouse(question) => self.houses.ask(*question)?,
+            Effect::AskHouse(question) => {
+                let game = feed.engine.game_of(&question).map(|game| game.boxed_clone());
+                game.map_or(Ok(()), |game| self.houses.ask(*question, game))?;
+            }
+            Effect::HandOut(plan) => {
+                self.threads.iter_mut().for_each(|threads| threads.play((*plan).clone()));
+            }
             Effect::KeepSnapshot { .. } => feed.inputs.push_back(Input::SnapshotKept),
             Effect::Note(note) => self.note(note),
             // A run has no logins, no spectators and no programs of other systems, and ignores the
             // answer to its one query.
-            Effect::Call { .. }
+            Effect::Report(_)
+            | Effect::Call { .. }
             | Effect::Observe { .. }
             | Effect::Admit { .. }
             | Effect::CheckPassword { .. }
@@ -298,6 +286,15 @@ impl Driver {
             Note::TournamentEnded { .. } => self.is_over = true,
             _ => {}
         }
+    }
+
+    fn hear_thread(&mut self, message: FromThread) -> Result<(), RunError> {
+        match message {
+            FromThread::Note(note) => self.note(note),
+            FromThread::Over(report) => self.feed.inputs.push_back(Input::Reported(report)),
+            FromThread::Failed(error) => return Err(error),
+        }
+        Ok(())
     }
 
     fn match_started(&mut self, key: &MatchKey, players: Vec<PlayerName>) {
@@ -347,11 +344,19 @@ impl Driver {
             self.feed.inputs.push_back(answer);
             ready = true;
         }
+        while let Some(threads) = &mut self.threads
+            && let Poll::Ready(message) = threads.poll(context)
+        {
+            self.hear_thread(message)?;
+            ready = true;
+        }
         if ready { Poll::Ready(Ok(())) } else { Poll::Pending }
     }
 
     /// Stops the engine, and waits until every record is durable.
     async fn drain(&mut self) -> Result<(), RunError> {
+        // A match that ends meanwhile reports its result when the run goes on.
+        self.threads = None;
         self.feed.inputs.clear();
         self.feed.inputs.push_back(Input::Stop);
         self.settle()?;

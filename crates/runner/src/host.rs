@@ -1,9 +1,10 @@
 //! A run from its folder to its results: the log, its luck, the engine, and the end.
 
 use crate::clock::RunClock;
-use crate::driver::{Driver, Parts, Tell};
+use crate::driver::{Driver, Tell};
 use crate::folder::{Folder, FolderError, RunSettings};
 use crate::leftovers;
+use crate::match_threads::Shared;
 use crate::programs::{Farewell, Programs, Starter};
 use crate::progress::{Progress, Stop};
 use crate::sandbox::Sandbox;
@@ -17,6 +18,9 @@ use agon_games::Registry;
 use agon_store::{Append, AppendError, FileLog, Log, LogError, Sync};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// How many threads play matches at most if every record is synced.
+const SYNCING_THREADS_MAX: usize = 64;
 
 /// Why a run ended badly.
 #[derive(Debug, thiserror::Error)]
@@ -117,7 +121,7 @@ pub async fn run(
     // The log is ours now, so whatever still plays in this folder belongs to a run that is dead.
     leftovers::end(&mark);
     let mut standing = RunStanding::read(&log, &settings, &games, &secret)?;
-    let tell: Tell = Box::new(tell);
+    let tell: Tell = Arc::new(tell);
     standing.renew_luck(&log, folder, &secret, &tell)?;
     let clock = RunClock::start(standing.latest_ms(&log)?);
     let was_over = standing.is_over();
@@ -132,17 +136,23 @@ pub async fn run(
             game: settings.plan.game.clone(),
             commitment: secret.commitment(),
         };
-        let mut driver = Driver::open(Parts {
-            programs: Programs::new(starter, settings.concurrency, settings.programs()),
-            settings: settings.clone(),
+        let programs = Programs::new(starter, settings.concurrency, settings.programs());
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let shared = Shared {
+            settings: Arc::new(settings.clone()),
             secret: secret.clone(),
             games: games.clone(),
             houses,
             log: Arc::clone(&log),
             clock,
-            stop,
             tell,
-        })?;
+            threads_max: match sync {
+                Sync::Process => settings.concurrency.min(cores),
+                // Threads that wait for the disk share its syncs.
+                Sync::Always => settings.concurrency.min(SYNCING_THREADS_MAX),
+            },
+        };
+        let mut driver = Driver::open(shared, programs, stop)?;
         let outcome = driver.run().await;
         if let Ok(false) = outcome {
             standing = RunStanding::read(&log, &settings, &games, &secret)?;

@@ -4,6 +4,7 @@
 use agon_bots::{HouseError, HousePlayer, Houses};
 use agon_core::PlayerName;
 use agon_engine::{HouseQuestion, Input};
+use agon_games::GameState;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -18,7 +19,7 @@ pub(crate) struct HouseSeats {
     houses: Arc<Houses>,
     seats: HashMap<PlayerName, HouseSeat>,
     /// At most one question for each seat of the running matches.
-    waiting: VecDeque<HouseQuestion>,
+    waiting: VecDeque<(HouseQuestion, Box<dyn GameState>)>,
     thinking: JoinSet<Thought>,
 }
 
@@ -45,16 +46,20 @@ impl HouseSeats {
     }
 
     /// Takes a question: keeps it for [`answer`](HouseSeats::answer), or has a thread answer it.
-    pub(crate) fn ask(&mut self, question: HouseQuestion) -> Result<(), HouseError> {
+    pub(crate) fn ask(
+        &mut self,
+        question: HouseQuestion,
+        game: Box<dyn GameState>,
+    ) -> Result<(), HouseError> {
         let seat = self.seats.entry(question.player.clone()).or_default();
         if seat.takes.is_some_and(|takes| takes <= QUICK) {
-            self.waiting.push_back(question);
+            self.waiting.push_back((question, game));
             return Ok(());
         }
-        let mut house = seat.take(&self.houses, &question)?;
+        let mut house = seat.take(&self.houses, game.name(), &question)?;
         self.thinking.spawn_blocking(move || {
             let (player, begun) = (question.player.clone(), Instant::now());
-            let answer = answer(&mut *house, question);
+            let answer = answer(&mut *house, question, &*game);
             Thought { player, house, took: begun.elapsed(), answer }
         });
         Ok(())
@@ -67,11 +72,11 @@ impl HouseSeats {
 
     /// Answers the oldest question.
     pub(crate) fn answer(&mut self) -> Result<Option<Input>, HouseError> {
-        let Some(question) = self.waiting.pop_front() else { return Ok(None) };
+        let Some((question, game)) = self.waiting.pop_front() else { return Ok(None) };
         let seat = self.seats.entry(question.player.clone()).or_default();
-        let mut house = seat.take(&self.houses, &question)?;
+        let mut house = seat.take(&self.houses, game.name(), &question)?;
         let begun = Instant::now();
-        let answer = answer(&mut *house, question);
+        let answer = answer(&mut *house, question, &*game);
         seat.put_back(house, begun.elapsed());
         Ok(Some(answer))
     }
@@ -95,9 +100,10 @@ impl HouseSeat {
     fn take(
         &mut self,
         houses: &Houses,
+        game: &str,
         question: &HouseQuestion,
     ) -> Result<Box<dyn HousePlayer>, HouseError> {
-        self.player.take().map_or_else(|| houses.make(question.game.name(), &question.name), Ok)
+        self.player.take().map_or_else(|| houses.make(game, &question.name), Ok)
     }
 
     fn put_back(&mut self, house: Box<dyn HousePlayer>, took: Duration) {
@@ -106,8 +112,14 @@ impl HouseSeat {
     }
 }
 
-fn answer(house: &mut dyn HousePlayer, question: HouseQuestion) -> Input {
-    let HouseQuestion { key, player, request, seat, game, .. } = question;
-    let answer = house.answer(player.as_str(), request.as_str(), seat, &*game).get().to_owned();
+/// Has a house player answer a question about a game within its time limit.
+pub(super) fn answer(
+    house: &mut dyn HousePlayer,
+    question: HouseQuestion,
+    game: &dyn GameState,
+) -> Input {
+    let HouseQuestion { key, player, request, limit_ms, seat, .. } = question;
+    house.limit_time(Duration::from_millis(limit_ms));
+    let answer = house.answer(player.as_str(), request.as_str(), seat, game).get().to_owned();
     Input::House { key, player, request, answer }
 }

@@ -3,7 +3,8 @@
 //! ```text
 //!   host ── driver ──▶ engine          decides, as on a server
 //!             │  ├──── programs ─────── local_program ── process group of a player
-//!             │  └──── house            house players
+//!             │  ├──── house            house players
+//!             │  └──── match_threads    matches between house players
 //!             └─────── log              a folder of JSON-lines files
 //! ```
 //!
@@ -22,6 +23,7 @@ mod house;
 mod leftovers;
 mod local_program;
 mod lookup;
+mod match_threads;
 mod ports;
 mod program;
 mod programs;

@@ -22,6 +22,7 @@ mod ledger;
 mod meters;
 mod net;
 mod passwords;
+mod per_minute;
 mod recent;
 mod throttle;
 mod watch;

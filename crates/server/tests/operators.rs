@@ -51,7 +51,7 @@ fn metric(server: &Server, name: &str) -> u64 {
     line.parse().unwrap()
 }
 
-const ROUTES: [(&str, &str); 14] = [
+const ROUTES: [(&str, &str); 15] = [
     ("POST", "/accounts/ann/logout"),
     ("POST", "/blacklist/ann"),
     ("DELETE", "/blacklist/ann"),
@@ -60,6 +60,7 @@ const ROUTES: [(&str, &str); 14] = [
     ("POST", "/tournaments/cup/pause"),
     ("POST", "/tournaments/cup/resume"),
     ("POST", "/tournaments/cup/award"),
+    ("POST", "/tournaments/cup/enter"),
     ("POST", "/tournaments/cup/withdraw"),
     ("POST", "/tournaments/cup/matches/r1m1/override"),
     ("POST", "/tournaments/cup/matches/r1m1/replay"),
@@ -89,7 +90,7 @@ fn only_operators_may_and_only_with_a_reason() {
         }
         if path.starts_with("/tournaments/") {
             let body = match path.rsplit('/').next() {
-                Some("withdraw") => json!({"player": "ann", "why": "a test"}),
+                Some("enter" | "withdraw") => json!({"player": "ann", "why": "a test"}),
                 Some("override" | "award") => json!({"winners": ["ann"], "why": "a test"}),
                 _ => why(),
             };
@@ -356,4 +357,80 @@ fn who_is_withdrawn_forfeits() {
     out("bob").expect(204);
     until("the cup is over", || server.finished("cup").is_some());
     server.verify();
+}
+
+/// Creates a tournament of these players and returns the operator's token.
+fn created(server: &Server, id: &str, format: Value, players: &[&str]) -> String {
+    let olga = operator(server);
+    let policy = json!({"format": format, "match": {"ties": "share"}});
+    let selection = json!({"by": "named", "players": players});
+    let wanted =
+        json!({"id": id, "preset": "yahtzee-queue", "policy": policy, "selection": selection});
+    send(server, "POST", "/tournaments", Some(&olga), wanted).expect(201);
+    until("its first round is paired", || server.log_text().contains("round-paired"));
+    olga
+}
+
+#[test]
+fn late_player_enters_a_swiss_tournament_and_plays_after_a_restart() {
+    let server = Server::start();
+    registered(&server, "ann");
+    let format = json!({"kind": "swiss", "rounds": 3});
+    let olga = created(&server, "cup", format, &["ann", "house:greedy"]);
+    let enter = |server: &Server, player: &str| {
+        let body = json!({"player": player, "why": "missed the train"});
+        send(server, "POST", "/tournaments/cup/enter", Some(&olga), body)
+    };
+    enter(&server, "nobody").expect(404);
+    enter(&server, "ann").expect(409);
+    enter(&server, "house:random").expect(204);
+    enter(&server, "house:random").expect(409);
+    let players = |server: &Server| get(server, "/tournaments/cup")["plan"]["players"].clone();
+    until("they are in it", || players(&server) == json!(["ann", "house:greedy", "house:random"]));
+    let server = server.started_again();
+    assert_eq!(players(&server), json!(["ann", "house:greedy", "house:random"]));
+    let out = json!({"player": "ann", "why": "has to leave"});
+    send(&server, "POST", "/tournaments/cup/withdraw", Some(&olga), out).expect(204);
+    until("it ends", || server.finished("cup").is_some());
+    let results = server.past_results("cup");
+    assert_eq!(results.standings.len(), 3);
+    let met = results.rounds.iter().flat_map(|round| &round.matches);
+    let met = met.filter(|one| one.players.iter().any(|p| p.as_str() == "house:random"));
+    assert_eq!(met.count(), 2, "they meet in the second and the third round");
+    let text = server.log_text();
+    for tag in ["entry-ordered", "player-entered"] {
+        assert_eq!(text.lines().filter(|line| line.contains(tag)).count(), 1, "{tag}");
+    }
+    server.verify();
+}
+
+#[test]
+fn late_player_is_rejected_by_a_bracket() {
+    let server = Server::start();
+    registered(&server, "ann");
+    let olga = operator(&server);
+    let selection = json!({"by": "named", "players": ["ann", "house:greedy"]});
+    let wanted = json!({"id": "cup", "preset": "yahtzee-queue", "selection": selection});
+    send(&server, "POST", "/tournaments", Some(&olga), wanted).expect(201);
+    until("its first round is paired", || server.log_text().contains("round-paired"));
+    let body = json!({"player": "house:random", "why": "late"});
+    let refused = send(&server, "POST", "/tournaments/cup/enter", Some(&olga), body).expect(409);
+    let detail = refused.json()["detail"].to_string();
+    assert!(detail.contains("fixes its pairings when the first round begins"), "{detail}");
+}
+
+#[test]
+fn ladder_gives_the_ratings_of_a_tournament_that_is_seeded_by_rating() {
+    let server = Server::start();
+    let players = ["house:random", "house:optimal"];
+    let olga = created(&server, "first", json!({"kind": "round-robin"}), &players);
+    until("it ends", || server.finished("first").is_some());
+    let selection = json!({"by": "named", "players": players});
+    let second = json!({"id": "second", "preset": "yahtzee-class", "selection": selection,
+        "policy": {"pairing": "rating"}});
+    send(&server, "POST", "/tournaments", Some(&olga), second).expect(201);
+    let plan = get(&server, "/tournaments/second")["plan"].clone();
+    let rating = |player: &str| plan["policy"]["ratings"][player].as_i64();
+    assert!(rating("house:optimal") > rating("house:random"), "{plan}");
+    assert!(rating("house:random").is_some(), "{plan}");
 }

@@ -224,8 +224,11 @@ impl Driver {
                 self.put(conn, Out::Line(line, Some(ask)))
             }
             Effect::Call { conn, tell } => self.put(conn, Out::Tell(tell)),
-            // No simulated player observes over another system's protocol.
+            // No simulated player observes over another system's protocol, and a server does not
+            // divide its tournaments.
             Effect::Observe { .. }
+            | Effect::HandOut(_)
+            | Effect::Report(_)
             | Effect::Admit { .. }
             | Effect::NoReply { .. }
             | Effect::Note(_) => None,
@@ -278,9 +281,11 @@ impl Driver {
     }
 
     fn ask_house(&mut self, question: HouseQuestion) {
-        let HouseQuestion { key, player, name, request, seat, game } = question;
+        let Some(game) = self.engine.game_of(&question) else { return };
+        // A simulated world has its own time, so house players need not look at the clock.
+        let HouseQuestion { key, player, name, request, seat, .. } = question;
         let Ok(mut house) = self.houses.make(game.name(), &name) else { return };
-        let answer = house.answer(player.as_str(), request.as_str(), seat, &*game);
+        let answer = house.answer(player.as_str(), request.as_str(), seat, game);
         let answer = answer.get().to_owned();
         self.send(Input::House { key, player, request, answer });
     }

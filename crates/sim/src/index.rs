@@ -99,6 +99,10 @@ impl Index {
                 self.players.insert(id.clone(), started.plan.players.clone());
                 self.started.insert(id);
             }
+            Event::EntryOrdered(entry) => {
+                let players = self.players.entry(entry.tournament.to_string()).or_default();
+                players.push(entry.player.clone());
+            }
             Event::RoundPaired(paired) => {
                 let plans = paired.matches.iter();
                 let all =
@@ -249,6 +253,7 @@ fn reason(event: &Event) -> Option<String> {
         Event::StartOrdered(one) => &one.ruling,
         Event::CallOffOrdered(one) => &one.ruling,
         Event::WithdrawalOrdered(one) => &one.ruling,
+        Event::EntryOrdered(one) => &one.ruling,
         Event::LogOutOrdered(one) => &one.ruling,
         Event::AccountBlacklisted(one) => return one.by.as_ref().map(|_| one.reason.clone()),
         Event::BlacklistLifted(one) => return Some(one.reason.clone()),

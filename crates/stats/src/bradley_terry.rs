@@ -184,7 +184,7 @@ fn derivatives(values: &[f64], meetings: &[Meeting], prior_games: f64) -> (Vec<f
 }
 
 /// The lower triangular factor of a positive definite matrix.
-fn cholesky(mut matrix: Vec<f64>, count: usize) -> Vec<f64> {
+pub(crate) fn cholesky(mut matrix: Vec<f64>, count: usize) -> Vec<f64> {
     for row in 0..count {
         for column in 0..=row {
             let products =
@@ -200,7 +200,7 @@ fn cholesky(mut matrix: Vec<f64>, count: usize) -> Vec<f64> {
 }
 
 /// Solves with the matrix of a Cholesky factor.
-fn solve(factor: &[f64], mut right: Vec<f64>) -> Vec<f64> {
+pub(crate) fn solve(factor: &[f64], mut right: Vec<f64>) -> Vec<f64> {
     let count = right.len();
     for row in 0..count {
         let known = (0..row).map(|at| factor[row * count + at] * right[at]).sum::<f64>();

@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | How sure is a proportion or a mean? | [`interval`] |
 //! | How much better is one player than another, and how sure is that? | [`elo`] |
+//! | What is a result without its luck? | [`control`] |
 //! | May a test between two players stop now? | [`sprt`] |
 //! | How strong is each of many players? How sure is their order? | [`bradley_terry`], [`podium`] |
 //!
@@ -14,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bradley_terry;
+pub mod control;
 pub mod elementary;
 pub mod elo;
 pub mod interval;
@@ -24,6 +26,7 @@ pub mod sprt;
 pub mod student;
 
 pub use bradley_terry::{Meeting, Strengths};
+pub use control::{Controlled, without_controls};
 pub use elo::{EloEstimate, GameCounts, PairCounts};
 pub use interval::Interval;
 pub use podium::{Podium, podium};

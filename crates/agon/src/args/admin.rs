@@ -16,6 +16,7 @@ Examples:
     agon admin tournament create show --preset fish --named house:greedy house:search --pace 800
     agon admin tournament pause cup --why 'the network of room 3 is down'
     agon admin tournament award cup --winner ann --why 'led when the server crashed'
+    agon admin tournament enter league dan --why 'came by the late train'
     agon admin match override cup r1m2 --winner ann --why 'bob left'
     agon admin game void cup r1m2 3 --why 'a power cut'
     agon admin blacklist add eve --why 'two accounts'
@@ -47,7 +48,7 @@ pub(crate) struct AdminArgs {
 pub(crate) enum AdminCommand {
     /// Show the server's health and its activity.
     Status,
-    /// Tournaments: create, list, show, start, call-off, pause, resume, award, withdraw.
+    /// Tournaments: create, list, show, start, call-off, pause, resume, award, enter, withdraw.
     #[command(subcommand)]
     Tournament(TournamentCommand),
     /// Matches: show, override, replay, undo.
@@ -97,6 +98,17 @@ pub(crate) enum TournamentCommand {
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
+    /// Enter a player into a tournament that runs. Its format must allow it: a Swiss tournament, an
+    /// arena and until-sure do.
+    Enter {
+        /// The tournament.
+        id: String,
+        /// The account.
+        player: String,
+        /// The reason; it is public and stays in the log.
+        #[arg(long, value_name = "TEXT")]
+        why: String,
+    },
     /// Remove a player, who forfeits all remaining matches.
     Withdraw {
         /// The tournament.
@@ -138,6 +150,10 @@ pub(crate) struct CreateArgs {
     /// House players wait this many milliseconds before each answer, so that people can follow.
     #[arg(long, value_name = "MS")]
     pub(crate) pace: Option<u64>,
+    /// Play duplicate games: groups of games with the same luck, in which every player takes every
+    /// seat once.
+    #[arg(long)]
+    pub(crate) duplicate: bool,
     /// Changes to the preset's policy, as JSON.
     #[arg(long, value_name = "JSON")]
     pub(crate) policy: Option<String>,

@@ -40,7 +40,6 @@ pub(crate) struct RefusedGame {
 struct Wanted<'a> {
     args: &'a AnalyseArgs,
     games: Registry,
-    models: Models,
 }
 
 /// The games of one match: each with its analysis, or why there is none.
@@ -48,7 +47,7 @@ type MatchAnalysis = Vec<(RecordedGame, Result<GameAnalysis, Refused>)>;
 
 pub(crate) fn analyse(args: &AnalyseArgs) -> Result<Exit> {
     super::solve::use_cache(None);
-    let wanted = Wanted { args, games: Registry::standard(), models: Models::standard() };
+    let wanted = Wanted { args, games: Registry::standard() };
     let analysis = wanted.of_path(&args.path)?;
     if analysis.games.is_empty() {
         return Err(nothing(args, &analysis).into());
@@ -75,7 +74,7 @@ pub(crate) fn standings(folder: &Path) -> Result<Option<AdjustedStandings>> {
         json: true,
         quiet: true,
     };
-    let wanted = Wanted { args: &args, games: Registry::standard(), models: Models::standard() };
+    let wanted = Wanted { args: &args, games: Registry::standard() };
     let standings = wanted.of_path(folder)?.standings;
     Ok((!standings.players.is_empty()).then_some(standings))
 }
@@ -102,14 +101,14 @@ impl Wanted<'_> {
         let sqlite = path.extension().is_some_and(|end| end == "sqlite");
         if !path.is_dir() && !sqlite {
             let stream = read_file(path)?;
-            return Ok(self.gather([self.of_match(&stream.lines)?]));
+            return Ok(self.gather([self.of_match(&stream.lines, 1)?]));
         }
         let source = Source::open(path)?;
         let mut names = source.names()?.matches;
         names.retain(|name| self.has_name(name));
         let progress = Progress::new("analysing", names.len(), self.args.quiet);
         let found = source.each(&names, &progress, |_, name, lines| {
-            self.of_match(lines).with_context(|| format!("failed to analyse {name}"))
+            self.of_match(lines, names.len()).with_context(|| format!("failed to analyse {name}"))
         });
         let found: Result<Vec<MatchAnalysis>> = found.into_values().collect();
         Ok(self.gather(found?))
@@ -126,7 +125,8 @@ impl Wanted<'_> {
             && is(parts.next_back(), &self.args.match_id)
     }
 
-    fn of_match(&self, lines: &[impl AsRef<str>]) -> Result<MatchAnalysis> {
+    /// Analyses one of `matches` matches.
+    fn of_match(&self, lines: &[impl AsRef<str>], matches: usize) -> Result<MatchAnalysis> {
         let lines = read_lines(lines)?;
         if !matches!(lines.first().map(|line| &line.event), Some(Event::MatchCreated(_))) {
             return Err(Unreadable("the log is not the log of a match".into()).into());
@@ -134,8 +134,9 @@ impl Wanted<'_> {
         let mut games =
             recorded_games(&lines, &self.games).map_err(|error| Unreadable(error.to_string()))?;
         games.retain(|game| self.args.game.is_none_or(|only| only == game.result.game));
+        let models = Models::standard().among(matches * games.len());
         let analysed = games.into_iter().map(|game| {
-            let mut analysis = analyse_game(&game, &self.models);
+            let mut analysis = analyse_game(&game, &models);
             if let (Ok(analysis), false) = (&mut analysis, self.keeps_steps()) {
                 analysis.steps = Vec::new();
             }

@@ -33,6 +33,7 @@ struct ServeFile {
     token_ms: Option<u64>,
     reconnect_ms: Option<u64>,
     players_may_invite: Option<bool>,
+    guests: Option<bool>,
     second_login: Option<SecondLogin>,
     observer_delay_ms: Option<u64>,
     seed: Option<u64>,
@@ -73,6 +74,7 @@ struct LimitsTable {
     watchers_per_address_max: Option<usize>,
     password_checks_per_address_max: Option<usize>,
     sign_ups_per_minute_max: Option<u32>,
+    guests_per_minute_max: Option<u32>,
 }
 
 #[derive(Deserialize, Debug, Default)]
@@ -168,6 +170,7 @@ impl Serve {
         super::set(&mut settings.token_ms, file.token_ms);
         super::set(&mut settings.reconnect_ms, file.reconnect_ms);
         super::set(&mut settings.players_may_invite, file.players_may_invite);
+        super::set(&mut settings.guests, file.guests);
         settings.seed = args.seed.or(file.seed);
         super::set(&mut settings.second_login, file.second_login);
         super::set(&mut settings.observer_delay_ms, file.observer_delay_ms);
@@ -224,6 +227,7 @@ impl Serve {
             "reconnect_ms": self.settings.reconnect_ms,
             "second_login": self.settings.second_login,
             "players_may_invite": self.settings.players_may_invite,
+            "guests": self.settings.guests,
             "observer_delay_ms": self.settings.observer_delay_ms,
             "seed": self.settings.seed,
             "operator_token_file": self.operator_token_file,
@@ -349,6 +353,7 @@ fn given(table: &LimitsTable) -> Limits {
     super::set(&mut limits.watchers_per_address_max, table.watchers_per_address_max);
     super::set(&mut limits.password_checks_per_address_max, table.password_checks_per_address_max);
     super::set(&mut limits.sign_ups_per_minute_max, table.sign_ups_per_minute_max);
+    super::set(&mut limits.guests_per_minute_max, table.guests_per_minute_max);
     limits
 }
 
@@ -368,6 +373,7 @@ fn check_counts(limits: &Limits) -> Result<(), Misuse> {
         limits.watchers_per_address_max,
         limits.password_checks_per_address_max,
         limits.sign_ups_per_minute_max as usize,
+        limits.guests_per_minute_max as usize,
     ];
     match counts.iter().all(|count| (1..=1_000_000_000).contains(count)) {
         true => Ok(()),

@@ -61,7 +61,7 @@ impl Setting {
 }
 
 /// Every setting that is one value. Ports of other systems have more fields, in the file only.
-pub(super) const SETTINGS: [Setting; 44] = [
+pub(super) const SETTINGS: [Setting; 46] = [
     Setting::new("data", Kind::Text, "\"agon-data\"")
         .example("\"elsewhere\"")
         .about("the folder of the log; only its owner may read it (0700)")
@@ -88,6 +88,9 @@ pub(super) const SETTINGS: [Setting; 44] = [
     Setting::new("players_may_invite", Kind::Switch, "false")
         .example("true")
         .about("whether players may invite others to a tournament; operators always may"),
+    Setting::new("guests", Kind::Switch, "true")
+        .example("false")
+        .about("whether strangers may play as guests; a guest chooses a name and a password later"),
     Setting::number("observer_delay_ms", "0").about(
         "the delay with which observers see running matches, up to an hour; a tournament may ask \
          for more",
@@ -191,6 +194,8 @@ pub(super) const SETTINGS: [Setting; 44] = [
         .about("passwords from one address that may wait to be checked"),
     Setting::number("limits.sign_ups_per_minute_max", "300")
         .about("sign-ups a minute from one address at the Fish and Trains ports"),
+    Setting::number("limits.guests_per_minute_max", "60")
+        .about("new guests a minute from one address; more get 429"),
     Setting::unset("fish.listen", Kind::Text)
         .example("\"127.0.0.1:7310\"")
         .about("the address for programs of the Fish system"),

@@ -160,7 +160,7 @@ fn steps(game: &GameAnalysis, colour: bool) -> String {
     for step in &game.steps {
         let player = game.players.get(step.seat.index()).map(|own| own.player.to_string());
         let (luck, cost, better) = match &step.change {
-            Change::Luck { luck } => (format!("{luck:+.2}"), String::new(), None),
+            Change::Luck { luck, .. } => (format!("{luck:+.2}"), String::new(), None),
             Change::Decision { cost, better: None } if *cost == 0.0 => {
                 (String::new(), "0".into(), None)
             }

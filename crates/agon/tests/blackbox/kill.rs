@@ -190,6 +190,16 @@ fn arena() {
 }
 
 #[test]
+fn groups() {
+    killed_format("groups:size=3", "share");
+}
+
+#[test]
+fn until_sure() {
+    killed_format("until-sure:confidence=80,places=1,matches_max=20", "share");
+}
+
+#[test]
 fn groups_and_a_bracket() {
     killed_format("groups:size=3 -> bracket", "replay");
 }

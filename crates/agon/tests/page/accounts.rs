@@ -78,9 +78,9 @@ fn the_operator_comes_with_its_token() {
     browser.fill("#token-form [name=token]", &world.operator);
     browser.click("#token-form button", "Log in with it");
     browser.until_text("#who", "operator");
-    browser.click("button", "New tournament");
-    browser.fill("dialog [name=id]", "spring");
-    browser.click("dialog button", "Create it");
-    browser.until_text("[aria-label=Coming]", "spring");
+    browser.click("a", "New tournament");
+    browser.fill("form [name=id]", "spring");
+    browser.click("form button", "Create the tournament");
+    browser.until_true("it is shown", "location.hash === '#/tournament/spring'");
     assert_eq!(world.get("/api/v1/tournaments/spring")["standing"], "open");
 }

@@ -100,6 +100,12 @@ pub(crate) fn furnished() -> (World, Vec<(&'static str, &'static str)>) {
         ("#/docs", ".card"),
         ("#/formats", "form"),
         ("#/tv/cup", ".tv-won"),
+        ("#/rules", ".pressable"),
+        ("#/rules/yahtzee", ".steps .picture"),
+        ("#/rules/fish", ".steps .picture"),
+        ("#/rules/trains", ".steps .picture"),
+        ("#/bot", "pre"),
+        ("#/new", ".card"),
     ];
     (world, views)
 }

@@ -76,10 +76,10 @@ fn a_person_signs_up_in_two_clicks_and_a_program_is_seen() {
     browser.until_text("#news", "You withdrew from spring");
     browser.until_no_text("[aria-label=Coming]", "you signed up");
     // A queue, by keyboard.
-    browser.eval("document.querySelector(\"[aria-label='Join the queue fish']\").focus()");
+    browser.eval("document.querySelector(\"[aria-label='Join the queue fish-casual']\").focus()");
     browser.press("Enter");
-    browser.until_text("#news", "You are in the queue fish");
-    assert_eq!(world.get("/api/v1/queues/fish")["players"], json!(["ann"]));
+    browser.until_text("agon-waiting", "You wait for a game of Fish");
+    assert_eq!(world.get("/api/v1/queues/fish-casual")["players"], json!(["ann"]));
     browser.go("#/");
     let _bob = world.program("bob", "house:greedy");
     browser.until_text("[aria-label='Players online']", "bob");

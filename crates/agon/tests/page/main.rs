@@ -2,6 +2,7 @@
 //! a folder and a browser of its own, and fails on any error in the browser's console.
 
 mod accounts;
+mod boards;
 mod browser;
 mod cdp;
 mod checks;
@@ -9,9 +10,11 @@ mod live;
 mod mixed;
 mod operator;
 mod playing;
+mod presence;
 mod replaying;
 mod screenshots;
 mod showing;
+mod start;
 #[expect(dead_code, reason = "the tests of the server use the rest")]
 #[path = "../server/support.rs"]
 mod support;

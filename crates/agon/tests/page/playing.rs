@@ -11,17 +11,17 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// Nobody is hurried.
-fn slow() -> Value {
+pub(crate) fn slow() -> Value {
     json!({"match": {"time": {"answer_ms": 600_000}}})
 }
 
-fn announce(world: &World, id: &str, preset: &str, players: &[&str], policy: Value) {
+pub(crate) fn announce(world: &World, id: &str, preset: &str, players: &[&str], policy: Value) {
     let selection = json!({"by": "named", "players": players});
     world.announce(json!({"id": id, "preset": preset, "policy": policy, "selection": selection}));
 }
 
 /// A browser in which somebody is ready to play.
-fn seated(world: &World, token: &str) -> Browser {
+pub(crate) fn seated(world: &World, token: &str) -> Browser {
     let mut browser = world.browser_of(token, "#/play");
     browser.until_text("[role=status]", "you are connected");
     browser
@@ -42,7 +42,7 @@ fn over(world: &World, id: &str) -> bool {
 }
 
 /// Lets people play until it is over; each does what `act` makes of what is offered.
-fn play_on(
+pub(crate) fn play_on(
     world: &World,
     id: &str,
     people: &mut [Browser],
@@ -68,7 +68,7 @@ fn play_on(
 }
 
 /// The result as the API has it.
-fn result(world: &World, id: &str) -> Value {
+pub(crate) fn result(world: &World, id: &str) -> Value {
     let shown = world.get(&format!("/api/v1/tournaments/{id}/matches/r1m1"));
     assert_eq!(shown["result"]["faults"], json!([]), "nobody did anything wrong");
     assert_eq!(shown["result"]["how"], "played");
@@ -76,7 +76,7 @@ fn result(world: &World, id: &str) -> Value {
 }
 
 /// Whether a browser shows the end as the API has it.
-fn shows_end(browser: &mut Browser, result: &Value) {
+pub(crate) fn shows_end(browser: &mut Browser, result: &Value) {
     let games = result["games"].as_array().unwrap();
     let last = &games[games.len() - 1];
     for (name, score) in
@@ -151,6 +151,8 @@ fn a_person_plays_fish_against_house_players_to_the_end() {
         browser.press("Enter");
         browser.until_true("a tile has the focus", "document.activeElement.matches('.tile.open')");
         browser.press("Enter");
+        browser.until_text(".confirmation", "Slide");
+        browser.press("Enter");
     });
     let result = result(&world, "ice");
     shows_end(&mut people[0], &result);
@@ -208,6 +210,7 @@ fn open_question_survives_a_reload_and_a_change_of_device() {
     // Under this policy a lost connection costs the game, and the tournament.
     announce(&world, "ice", "fish", &["ann", "house:greedy"], slow());
     first.click(".tile.open", "");
+    first.click(".send", "");
     first.until_true(
         "one is placed",
         "document.querySelectorAll('.penguin.open, .penguin.red').length === 1",
@@ -217,11 +220,13 @@ fn open_question_survives_a_reload_and_a_change_of_device() {
     let mut second = seated(&world, &ann);
     first.until_text("[role=alert]", "in another window, or on another device");
     second.click(".tile.open", "");
+    second.click(".send", "");
     second.until_true("two are placed", "document.querySelectorAll('.penguin.red').length === 2");
     first.click("[role=alert] button", "Continue here");
     first.until_true("they are here too", "document.querySelectorAll('.penguin.red').length === 2");
     second.until_text("[role=alert]", "in another window, or on another device");
     first.click(".tile.open", "");
+    first.click(".send", "");
     first.until_true("three are placed", "document.querySelectorAll('.penguin.red').length === 3");
     let faults = world.get("/api/v1/tournaments/ice/matches/r1m1/faults");
     assert_eq!(faults["faults"], json!([]));

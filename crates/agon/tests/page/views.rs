@@ -178,14 +178,22 @@ fn every_format_is_drawn_with_the_numbers_that_rank() {
         ("groups", json!({"kind": "groups", "size": 2}), ".groups", "Group B"),
         ("gauntlet", json!({"kind": "gauntlet"}), ".progress", "Round 3"),
         ("arena", json!({"kind": "arena", "rounds": 2}), ".progress", "Round 2"),
+        (
+            "sure",
+            json!({"kind": "until-sure", "confidence": 60, "places": 1, "matches_max": 6}),
+            ".progress",
+            "Round 1",
+        ),
+        ("knockout", json!({"kind": "knockout", "min": 2, "max": 2}), ".bracket.loose", "Round 1"),
         ("stages", json!({"kind": "stages", "stages": stages}), ".stages", "Stage 2: single"),
         ("cycles", json!({"kind": "round-robin", "cycles": 2}), ".cross", "house:greedy"),
     ];
     for (id, format, _, _) in &formats {
+        let ties = if *id == "knockout" { "share" } else { "replay" };
         let fish = ["house:greedy", "house:random", "house:search", "house:richest"];
         world.announce(json!({
             "id": id, "preset": "fish", "config": {"rows": 4, "columns": 3},
-            "policy": {"format": format, "match": {"ties": "replay"}},
+            "policy": {"format": format, "match": {"ties": ties}},
             "selection": {"by": "named", "players": fish},
         }));
     }
@@ -194,6 +202,10 @@ fn every_format_is_drawn_with_the_numbers_that_rank() {
         world.until_over(id);
         browser.go(&format!("#/tournament/{id}"));
         browser.until_text(place, words);
+        // An empty drawing has no players.
+        let drawn = browser.text(place);
+        let has_all = ["greedy", "random"].iter().all(|name| drawn.contains(name));
+        assert!(has_all, "{id} is drawn as {drawn:?}");
         let shown = world.get(&format!("/api/v1/tournaments/{id}"));
         for one in shown["results"]["standings"][0]["tie_breaks"].as_array().into_iter().flatten() {
             let value = one["value"].as_i64().unwrap().to_string();
@@ -249,7 +261,7 @@ fn what_is_not_there_is_said() {
         browser.until_text("h1", "Not found");
     }
     browser.go("#/");
-    browser.until_text("h1", "Lobby");
+    browser.until_text("h1", "Play now");
 }
 
 #[test]

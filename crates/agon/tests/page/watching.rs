@@ -20,6 +20,7 @@ fn midway(world: &World) -> Browser {
     }));
     for placed in 1..=3 {
         browser.click(".tile.open", "");
+        browser.click(".send", "");
         browser.until_true(
             "it is placed",
             &format!("document.querySelectorAll('.penguin.red').length === {placed}"),
@@ -70,6 +71,7 @@ fn late_observer_sees_the_position_and_all_earlier_moves() {
     late.until_text(".waited .clock", "of 10:00 per move");
     ann.click(".penguin.open", "");
     ann.click(".tile.open", "");
+    ann.click(".send", "");
     late.until_text(".moves li", "ann slides from");
     ann.until_true("ann moves again", "document.querySelector('.penguin.open') !== null");
     until_shown(&world, &mut late);
@@ -95,6 +97,7 @@ fn a_watcher_goes_on_after_the_server_was_killed_and_misses_nothing() {
     ann.until_text("[role=status]", "you are connected");
     ann.click(".penguin.open", "");
     ann.click(".tile.open", "");
+    ann.click(".send", "");
     watcher.until_true("three more", "document.querySelectorAll('.moves li').length === 12");
     until_shown(&world, &mut watcher);
     watcher.until_true("it was never reloaded", "globalThis.mark === 'still here'");
@@ -118,6 +121,7 @@ fn a_watcher_of_yahtzee_sees_a_turn_when_both_have_scored() {
     assert_eq!(watcher.eval("document.querySelectorAll('.die').length"), 0, "no dice are seen");
     player.click("button.roll", "");
     player.click("button.box", "");
+    player.click(".send", "");
     watcher.until_text(".moves li", "ann turn 1:");
     watcher.until_true("both hands", "document.querySelectorAll('.die').length === 10");
     let view = world.get("/api/v1/tournaments/duel/matches/r1m1")["in_progress"]["view"].clone();

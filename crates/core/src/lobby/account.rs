@@ -1,6 +1,6 @@
 //! Accounts, their roles and kinds, and the hashes of their passwords and tokens.
 
-use crate::ids::Millis;
+use crate::ids::{Millis, PlayerName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -129,6 +129,16 @@ pub struct Account {
     pub number: u64,
     /// Whether the account was ever in a tournament that started.
     pub played: bool,
+    /// The guest whose games this account continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest: Option<PlayerName>,
+}
+
+impl Account {
+    /// Whether the account is a guest's: a person who has not chosen a password yet.
+    pub fn is_guest(&self) -> bool {
+        self.kind == AccountKind::Person && self.role == Role::Player && self.password.is_none()
+    }
 }
 
 #[cfg(test)]

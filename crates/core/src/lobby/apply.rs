@@ -2,7 +2,8 @@
 
 use super::{Account, AccountKind, Invitation, Lobby, Reply, Selection, SignUp, Standing};
 use crate::event::{
-    AccountBlacklisted, AccountRegistered, Event, TournamentAnnounced, TournamentStarted,
+    AccountBlacklisted, AccountRegistered, Event, GuestClaimed, TournamentAnnounced,
+    TournamentStarted,
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::match_::ApplyError;
@@ -13,6 +14,7 @@ impl Lobby {
     pub fn apply(&mut self, at: Millis, event: &Event) -> Result<(), ApplyError> {
         match event {
             Event::AccountRegistered(registered) => self.apply_registered(at, registered),
+            Event::GuestClaimed(claimed) => self.apply_claimed(at, claimed)?,
             Event::PasswordChanged(changed) => {
                 self.account_mut(&changed.account)?.password = Some(changed.password.clone());
             }
@@ -39,6 +41,7 @@ impl Lobby {
             Event::AccountDropped(dropped) => {
                 self.account_mut(&dropped.account)?;
                 self.accounts.remove(&dropped.account);
+                self.tokens.revoke_all(&dropped.account);
                 self.dropped += 1;
             }
             Event::PlayerEnqueued(enqueued) => {
@@ -146,6 +149,9 @@ impl Lobby {
             Event::WithdrawalOrdered(ordered) => {
                 self.withdraw(&ordered.tournament, &ordered.player, event)?;
             }
+            Event::EntryOrdered(ordered) => {
+                self.apply_entry(&ordered.tournament, &ordered.player)?
+            }
             Event::LogOutOrdered(ordered) => self.forget_session(&ordered.account),
             _ => return Err(ApplyError::OutOfPlace(event.tag())),
         }
@@ -159,10 +165,21 @@ impl Lobby {
             password: registered.password.clone(),
             blacklisted: None,
             registered_at: at,
-            number: self.accounts.len() as u64 + self.dropped,
+            number: self.next_account_number(),
             played: false,
+            guest: None,
         };
         self.accounts.insert(registered.account.clone(), account);
+    }
+
+    fn apply_claimed(&mut self, at: Millis, claimed: &GuestClaimed) -> Result<(), ApplyError> {
+        let GuestClaimed { guest, account: name, password } = claimed;
+        let number = self.next_account_number();
+        let (password, guest) = (Some(password.clone()), Some(guest.clone()));
+        let known = self.account_mut(&claimed.guest)?.clone();
+        let account = Account { password, registered_at: at, number, guest, ..known };
+        self.accounts.insert(name.clone(), account);
+        Ok(())
     }
 
     fn apply_announced(&mut self, at: Millis, announced: &TournamentAnnounced) {
@@ -251,6 +268,24 @@ impl Lobby {
             }
         }
         self.put(plan.id.clone(), Standing::Running(Box::new(plan.clone())));
+    }
+
+    /// Adds a player to a tournament that runs.
+    fn apply_entry(
+        &mut self,
+        tournament: &TournamentId,
+        player: &PlayerName,
+    ) -> Result<(), ApplyError> {
+        let Some(Standing::Running(plan)) = self.tournaments.get(tournament) else {
+            return Err(ApplyError::OutOfPlace("entry-ordered"));
+        };
+        let mut plan = plan.clone();
+        plan.players.push(player.clone());
+        self.put(tournament.clone(), Standing::Running(plan));
+        if let Some(account) = self.accounts.get_mut(player) {
+            account.played = true;
+        }
+        Ok(())
     }
 
     /// Removes a player from a sign-up, or records that they reject an invitation.

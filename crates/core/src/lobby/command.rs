@@ -24,6 +24,15 @@ pub enum LobbyCommand {
         /// Its password.
         password: Option<PasswordHash>,
     },
+    /// Give a guest a name and a password: a new account continues the guest's.
+    Claim {
+        /// The guest.
+        guest: PlayerName,
+        /// The new account.
+        account: PlayerName,
+        /// Its password.
+        password: PasswordHash,
+    },
     /// Change a password after the old one was checked.
     ChangePassword {
         /// The account.
@@ -91,7 +100,7 @@ pub enum LobbyCommand {
         /// The data that the gateway needs to reply.
         reply_to: Raw,
     },
-    /// Delete an account that never played and that nobody can log in to.
+    /// Delete an account that never played: one that nobody can log in to, or an old guest's.
     Drop {
         /// The account.
         account: PlayerName,
@@ -215,6 +224,12 @@ pub enum LobbyRejection {
     /// The account cannot be deleted: it has played, takes part in something, or can log in.
     #[error("the account {0} stays: it has played, takes part in something, or can log in")]
     Stays(PlayerName),
+    /// The account is not a guest's.
+    #[error("{0} is not a guest; only guests can be claimed")]
+    NotGuest(PlayerName),
+    /// The guest plays or waits, and the matches know the guest by name.
+    #[error("{0} is in a game; finish it first, or keep the name {0}")]
+    GuestPlays(PlayerName),
     /// No such token exists.
     #[error("there is no such token")]
     NoToken,

@@ -41,6 +41,7 @@ use crate::plan::TournamentPlan;
 use index::Index;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Bound;
 use tokens::Tokens;
 
 /// The state of a tournament, as far as the lobby knows it.
@@ -103,6 +104,8 @@ impl Lobby {
     pub const QUEUES_MAX: usize = 16;
     /// The most tokens of one account; the token that expires first makes room.
     pub const TOKENS_MAX: usize = 32;
+    /// How long a guest who never played keeps the account.
+    pub const GUEST_IDLE_MS: Millis = 3_600_000;
     /// The most tournaments that may be open or running at once.
     pub const TOURNAMENTS_MAX: usize = 10_000;
     /// The most undelivered results kept for one account; the oldest makes room.
@@ -131,6 +134,24 @@ impl Lobby {
     /// All accounts, by name.
     pub fn accounts(&self) -> impl Iterator<Item = (&PlayerName, &Account)> {
         self.accounts.iter()
+    }
+
+    /// The accounts whose names follow `name`, in order.
+    pub fn accounts_after(
+        &self,
+        name: &PlayerName,
+    ) -> impl Iterator<Item = (&PlayerName, &Account)> {
+        self.accounts.range((Bound::Excluded(name.clone()), Bound::Unbounded))
+    }
+
+    /// The number of the next account; numbers are never reused.
+    pub fn next_account_number(&self) -> u64 {
+        self.accounts.len() as u64 + self.dropped
+    }
+
+    /// The queues in which a player waits, by name.
+    pub fn queues_of(&self, player: &PlayerName) -> impl Iterator<Item = &QueueName> {
+        self.index.queues_of(player)
     }
 
     /// Whether the log records the blacklisting for a cheat. An operator may have lifted it since.
@@ -165,7 +186,7 @@ impl Lobby {
     }
 
     /// All tournaments, by name.
-    pub fn tournaments(&self) -> impl Iterator<Item = (&TournamentId, &Standing)> {
+    pub fn tournaments(&self) -> impl ExactSizeIterator<Item = (&TournamentId, &Standing)> {
         self.tournaments.iter()
     }
 

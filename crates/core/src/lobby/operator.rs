@@ -2,8 +2,8 @@
 
 use super::{Lobby, LobbyRejection, Reply, Standing};
 use crate::event::{
-    CallOffOrdered, Event, LogOutOrdered, StartOrdered, TournamentCalledOff, TournamentStarted,
-    WithdrawalOrdered,
+    CallOffOrdered, EntryOrdered, Event, LogOutOrdered, StartOrdered, TournamentCalledOff,
+    TournamentStarted, WithdrawalOrdered,
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::plan::TournamentPlan;
@@ -18,6 +18,13 @@ pub enum LobbyOrder {
     CallOff(TournamentId),
     /// Remove a player from a sign-up, or from the invited players.
     Withdraw {
+        /// The tournament.
+        tournament: TournamentId,
+        /// The player.
+        player: PlayerName,
+    },
+    /// Enter a player into a tournament that runs.
+    Enter {
         /// The tournament.
         tournament: TournamentId,
         /// The player.
@@ -65,6 +72,11 @@ impl Lobby {
                 self.settle(now, events, id, false);
                 Ok(())
             }
+            LobbyOrder::Enter { tournament, player } => {
+                self.may_enter(&tournament, &player)?;
+                self.emit(now, events, EntryOrdered { tournament, player, ruling });
+                Ok(())
+            }
             LobbyOrder::LogOut(account) => {
                 self.known(&account)?;
                 self.emit(now, events, LogOutOrdered { account, ruling });
@@ -72,6 +84,22 @@ impl Lobby {
             }
         }
     }
+
+    /// Checks that a player can enter a tournament that runs. Its format may still reject them.
+    pub fn may_enter(
+        &self,
+        tournament: &TournamentId,
+        player: &PlayerName,
+    ) -> Result<(), LobbyRejection> {
+        let Some(Standing::Running(plan)) = self.tournaments.get(tournament) else {
+            return Err(LobbyRejection::NotRunning(tournament.clone()));
+        };
+        if plan.players.contains(player) {
+            return Err(LobbyRejection::SignedUp(player.clone()));
+        }
+        self.may_play(player)
+    }
+
     /// The plan with which a waiting tournament would start now. Changes nothing.
     pub fn try_start(&self, tournament: TournamentId) -> Result<TournamentPlan, LobbyRejection> {
         let tournament = self.latest_of(tournament);

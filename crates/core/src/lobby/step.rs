@@ -6,9 +6,9 @@ use super::{
 };
 use crate::event::{
     AccountBlacklisted, AccountDropped, AccountLoggedIn, AccountLoggedOut, AccountRegistered,
-    BlacklistLifted, Event, PasswordChanged, PlayerDequeued, PlayerEnqueued, PlayerSignedUp,
-    ResultDelivered, ServerResumed, SignUpExtended, SignUpWithdrawn, TokenIssued, TokenRevoked,
-    TournamentCalledOff, TournamentFinished, TournamentStarted,
+    BlacklistLifted, Event, GuestClaimed, PasswordChanged, PlayerDequeued, PlayerEnqueued,
+    PlayerSignedUp, ResultDelivered, ServerResumed, SignUpExtended, SignUpWithdrawn, TokenIssued,
+    TokenRevoked, TournamentCalledOff, TournamentFinished, TournamentStarted,
 };
 use crate::ids::{Millis, PlayerName, TournamentId};
 use crate::ruling::Ruling;
@@ -26,14 +26,17 @@ impl Lobby {
                 self.may_register(&account)?;
                 self.emit(now, &mut events, AccountRegistered { account, kind, role, password });
             }
+            LobbyCommand::Claim { guest, account, password } => {
+                self.may_claim(&guest, &account)?;
+                let tokens = self.tokens_except(&guest, None);
+                self.emit(now, &mut events, GuestClaimed { guest, account, password });
+                self.revoke(now, &mut events, tokens);
+            }
             LobbyCommand::ChangePassword { account, password, keep } => {
                 self.known(&account)?;
-                let others = self.tokens.of(&account).filter(|token| Some(*token) != keep.as_ref());
-                let others: Vec<TokenHash> = others.cloned().collect();
+                let others = self.tokens_except(&account, keep.as_ref());
                 self.emit(now, &mut events, PasswordChanged { account, password });
-                for token in others {
-                    self.emit(now, &mut events, TokenRevoked { token });
-                }
+                self.revoke(now, &mut events, others);
             }
             LobbyCommand::Blacklist { account, reason, by, cause } => {
                 self.known(&account)?;
@@ -82,12 +85,23 @@ impl Lobby {
                 self.locate(now, &mut events, account, location)?;
             }
             LobbyCommand::Drop { account } => {
-                self.may_drop(&account)?;
+                self.may_drop(&account, now)?;
                 self.emit(now, &mut events, AccountDropped { account });
             }
             other => self.step_play(now, &mut events, other)?,
         }
         Ok(events)
+    }
+
+    /// The tokens of an account, except the one to keep.
+    fn tokens_except(&self, account: &PlayerName, keep: Option<&TokenHash>) -> Vec<TokenHash> {
+        self.tokens.of(account).filter(|token| Some(*token) != keep).cloned().collect()
+    }
+
+    fn revoke(&mut self, now: Millis, events: &mut Vec<Event>, tokens: Vec<TokenHash>) {
+        for token in tokens {
+            self.emit(now, events, TokenRevoked { token });
+        }
     }
 
     /// Processes the commands about playing.
@@ -218,16 +232,35 @@ impl Lobby {
         room.then_some(()).ok_or(LobbyRejection::NoRoom)
     }
 
-    /// Whether an account can be deleted: it belongs to a program that gave only a name, never
-    /// played and takes part in nothing.
-    fn may_drop(&self, account: &PlayerName) -> Result<(), LobbyRejection> {
-        let Account { kind, role, password, blacklisted, played, .. } = self.known(account)?;
+    /// Whether a guest can take this name. A guest in a game keeps the name until the game is over.
+    fn may_claim(&self, guest: &PlayerName, account: &PlayerName) -> Result<(), LobbyRejection> {
+        let Account { blacklisted, .. } = match self.known(guest)? {
+            known if known.is_guest() => known,
+            _ => return Err(LobbyRejection::NotGuest(guest.clone())),
+        };
+        if let Some(why) = blacklisted {
+            return Err(LobbyRejection::Blacklisted(guest.clone(), why.clone()));
+        }
+        self.may_register(account)?;
+        match self.involvement(guest) == (0, 0) {
+            true => Ok(()),
+            false => Err(LobbyRejection::GuestPlays(guest.clone())),
+        }
+    }
+
+    /// Whether an account can be deleted: it never played, takes part in nothing, and belongs to a
+    /// program that gave only a name, or to a guest who did not use it for a while.
+    fn may_drop(&self, account: &PlayerName, now: Millis) -> Result<(), LobbyRejection> {
+        let known = self.known(account)?;
+        let Account { kind, role, password, blacklisted, played, .. } = known;
         let is_bare = *kind == AccountKind::Program && *role == Role::Player && password.is_none();
+        let has_token = || self.tokens.of(account).next().is_some();
+        let is_old = || now >= known.registered_at.saturating_add(Lobby::GUEST_IDLE_MS);
+        let may_go = (is_bare && !has_token()) || (known.is_guest() && is_old());
         let is_idle = self.involvement(account) == (0, 0)
             && self.index.invited_to(account).next().is_none()
             && !self.line.contains(account);
-        let is_used = *played || blacklisted.is_some() || self.tokens.of(account).next().is_some();
-        match is_bare && is_idle && !is_used {
+        match may_go && is_idle && !*played && blacklisted.is_none() {
             true => Ok(()),
             false => Err(LobbyRejection::Stays(account.clone())),
         }

@@ -75,6 +75,13 @@ impl Tokens {
         self.all.insert(token, Token { account, expires_at });
     }
 
+    /// Revokes all tokens of an account.
+    pub(super) fn revoke_all(&mut self, account: &PlayerName) {
+        for (_, token) in self.by_account.get(account).cloned().unwrap_or_default() {
+            self.revoke(&token);
+        }
+    }
+
     pub(super) fn revoke(&mut self, token: &TokenHash) {
         let Some(Token { account, expires_at }) = self.all.remove(token) else { return };
         let key = (expires_at, token.clone());

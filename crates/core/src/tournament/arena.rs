@@ -70,6 +70,13 @@ impl TournamentFormat for Arena {
         self.play_ms
     }
 
+    fn check_late_entry(&self, field: &Field<'_>) -> Result<(), &'static str> {
+        match field.rounds.len() < self.rounds as usize && !field.is_time_up {
+            true => Ok(()),
+            false => Err("the last round has begun"),
+        }
+    }
+
     fn next_round(&self, order: &[PlayerName], field: &Field<'_>) -> NextRound {
         let active: Vec<&PlayerName> =
             order.iter().filter(|player| !field.is_out(player)).collect();

@@ -83,6 +83,11 @@ pub trait TournamentFormat {
         Vec::new()
     }
 
+    /// Checks that a player can still enter after the first round has begun; the error says why not.
+    fn check_late_entry(&self, _field: &Field<'_>) -> Result<(), &'static str> {
+        Err("this format fixes its pairings when the first round begins")
+    }
+
     /// How long after the start rounds are paired; `None` if time does not end the tournament.
     fn play_ms(&self) -> Option<Millis> {
         None

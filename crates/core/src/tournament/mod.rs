@@ -81,6 +81,11 @@ pub enum TournamentCommand {
         /// The fault.
         fault: Fault,
     },
+    /// A player enters a tournament that has begun.
+    Enter {
+        /// The player.
+        player: PlayerName,
+    },
     /// A match is over.
     Report {
         /// The match.
@@ -157,6 +162,12 @@ pub enum TournamentRejection {
     /// These players cannot win.
     #[error("{0}")]
     Winners(String),
+    /// The player is in the tournament, or was.
+    #[error("{0} is in this tournament already, or has left it")]
+    Entered(PlayerName),
+    /// Nobody can enter the tournament any more, for this reason.
+    #[error("{0}")]
+    EntryClosed(String),
 }
 
 /// Why a tournament cannot be held.
@@ -228,6 +239,8 @@ struct Entrant {
     dropped: bool,
     /// Out of the tournament: dropped, or out by a match.
     out: bool,
+    /// Entered after the tournament had begun.
+    is_late: bool,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -298,6 +311,7 @@ impl Tournament {
             proposal: None,
             dropped: false,
             out: false,
+            is_late: false,
         };
         let state = State {
             phase: match plan.policy.greeting {
@@ -392,6 +406,36 @@ impl Tournament {
     pub fn withdrawal(&self, player: &PlayerName) -> Option<&Fault> {
         let own = self.state.faults.iter().filter(|faulted| faulted.player == *player);
         own.map(|faulted| &faulted.fault).find(|fault| fault.kind == FaultKind::Withdrew)
+    }
+
+    /// Checks that a player can enter now. Before the first round that depends on the number of
+    /// players only; later the format decides.
+    pub fn may_enter(&self, player: &PlayerName) -> Result<(), TournamentRejection> {
+        let closed = |why: &str| {
+            let what = format!("nobody can enter any more: {why}");
+            Err(TournamentRejection::EntryClosed(what))
+        };
+        if self.plan.players.contains(player) {
+            return Err(TournamentRejection::Entered(player.clone()));
+        }
+        if self.state.awarded.is_some() {
+            return closed("the tournament is being ended");
+        }
+        match &self.state.phase {
+            Phase::Greeting(_) => {}
+            Phase::Playing => {
+                if let Err(why) = self.plan.policy.format.rules().check_late_entry(&self.field()) {
+                    return closed(why);
+                }
+            }
+            _ => return closed("all rounds are over"),
+        }
+        let mut plan = TournamentPlan::clone(&self.plan);
+        plan.players.push(player.clone());
+        match check_plan(&plan, &*self.kind) {
+            Ok(()) => Ok(()),
+            Err(error) => closed(&error.to_string()),
+        }
     }
 
     /// Whether both tournaments are in the same state.

@@ -1,9 +1,11 @@
 //! How a tournament processes commands, and how its events change it.
 
-use super::{NextRound, Phase, Round, Tournament, TournamentCommand, TournamentRejection, paired};
+use super::{
+    Entrant, NextRound, Phase, Round, Tournament, TournamentCommand, TournamentRejection, paired,
+};
 use crate::event::{
     ConfigChosen, Event, FarewellConfirmed, LuckRenewed, MatchReported, PlayTimeEnded,
-    PlayerDropped, PlayerGreeted, RoundsEnded, TournamentAborted,
+    PlayerDropped, PlayerEntered, PlayerGreeted, RoundsEnded, TournamentAborted,
 };
 use crate::fault::{Fault, FaultKind, Faulted};
 use crate::ids::{PlayerName, Raw, RequestId};
@@ -11,6 +13,7 @@ use crate::match_::ApplyError;
 use crate::policy::{Farewell, Greeting, Pairing};
 use agon_games::{Luck, Proposal, Seed};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 impl Tournament {
     /// Decides a command and applies its consequences. A rejected command changes nothing.
@@ -42,6 +45,10 @@ impl Tournament {
                     return Err(TournamentRejection::Paused);
                 }
                 self.drop_player(&mut events, player, fault);
+            }
+            TournamentCommand::Enter { player } => {
+                self.may_enter(&player)?;
+                self.emit(&mut events, PlayerEntered { player });
             }
             TournamentCommand::Report { id, result, head } => {
                 let Some(plan) = self.open_matches().find(|plan| plan.id == id) else {
@@ -233,8 +240,10 @@ impl Tournament {
     fn seed_order(&self) -> Result<Vec<PlayerName>, TournamentRejection> {
         let greeted = self.state.faults.iter().filter(|faulted| self.before_rounds(faulted));
         let absent: HashSet<&PlayerName> = greeted.map(|faulted| &faulted.player).collect();
-        let mut players: Vec<PlayerName> =
-            self.plan.players.iter().filter(|player| !absent.contains(player)).cloned().collect();
+        let present = self.state.entrants.iter().filter(|one| !absent.contains(&one.player));
+        let (late, first): (Vec<&Entrant>, Vec<&Entrant>) = present.partition(|one| one.is_late);
+        let name = |one: &Entrant| one.player.clone();
+        let mut players: Vec<PlayerName> = first.into_iter().map(name).collect();
         match self.plan.policy.pairing {
             Pairing::Order | Pairing::Seeded => {}
             Pairing::Rating => {
@@ -246,6 +255,8 @@ impl Tournament {
                 Luck::new(&secret.pairing_seed(&self.plan.id), "pairing").shuffle(0, &mut players);
             }
         }
+        // Players who entered late come last, so that they change nobody's seed.
+        players.extend(late.into_iter().map(name));
         Ok(players)
     }
 
@@ -289,6 +300,7 @@ impl Tournament {
                 }
                 self.close_request(at);
             }
+            Event::PlayerEntered(entered) => self.apply_entered(&entered.player),
             Event::ConfigChosen(chosen) => self.state.config = chosen.config.clone(),
             Event::RoundPaired(paired) => {
                 self.state.rounds.push(Round::new(paired));
@@ -316,6 +328,16 @@ impl Tournament {
             _ => return self.apply_order(event),
         }
         Ok(())
+    }
+
+    fn apply_entered(&mut self, player: &PlayerName) {
+        Arc::make_mut(&mut self.plan).players.push(player.clone());
+        let player = player.clone();
+        let (proposal, dropped, out) = (None, false, false);
+        self.state.entrants.push(Entrant { player, proposal, dropped, out, is_late: true });
+        if let Phase::Greeting(open) = &mut self.state.phase {
+            open.push(true);
+        }
     }
 
     fn apply_report(&mut self, reported: &MatchReported) -> Result<(), ApplyError> {

@@ -104,6 +104,14 @@ impl TournamentFormat for Swiss {
         self.min as usize..=players.min(self.max as usize)
     }
 
+    /// Players who enter late have no points for the rounds they missed.
+    fn check_late_entry(&self, field: &Field<'_>) -> Result<(), &'static str> {
+        match field.rounds.len() < self.rounds_for(field.players.len()) {
+            true => Ok(()),
+            false => Err("the last round has begun"),
+        }
+    }
+
     fn next_round(&self, order: &[PlayerName], field: &Field<'_>) -> NextRound {
         let active: Vec<&PlayerName> =
             order.iter().filter(|player| !field.is_out(player)).collect();

@@ -88,6 +88,11 @@ impl TournamentFormat for UntilSure {
         }
     }
 
+    /// Nothing is known about players who enter late, so their matches say most.
+    fn check_late_entry(&self, _: &Field<'_>) -> Result<(), &'static str> {
+        Ok(())
+    }
+
     fn next_round(&self, order: &[PlayerName], field: &Field<'_>) -> NextRound {
         let is_in = |at: usize| !field.is_out(&order[at]);
         if field.rounds.is_empty() {

@@ -28,6 +28,8 @@ pub struct LobbyCheck {
     pub unchecked: u64,
     /// The tournaments that started, with their plans.
     pub started: BTreeMap<TournamentId, TournamentPlan>,
+    /// The players whom operators entered into tournaments that had begun.
+    pub entered: BTreeSet<(TournamentId, PlayerName)>,
     /// The tournaments that are over, with their winners.
     pub finished: BTreeMap<TournamentId, Vec<PlayerName>>,
     /// The blacklistings by policies, in order.
@@ -57,6 +59,9 @@ pub fn verify_lobby(
             match &line.event {
                 Event::TournamentStarted(started) => {
                     check.started.insert(started.plan.id.clone(), started.plan.clone());
+                }
+                Event::EntryOrdered(entry) => {
+                    check.entered.insert((entry.tournament.clone(), entry.player.clone()));
                 }
                 Event::TournamentFinished(over) => {
                     check.finished.insert(over.tournament.clone(), over.winners.clone());
@@ -159,6 +164,11 @@ fn account_cause(lobby: &Lobby, record: &[Line]) -> Option<LobbyCommand> {
             role: made.role,
             password: made.password,
         },
+        Event::GuestClaimed(claimed) => LobbyCommand::Claim {
+            guest: claimed.guest,
+            account: claimed.account,
+            password: claimed.password,
+        },
         Event::PasswordChanged(PasswordChanged { account, password }) => {
             let revoked = |token: &TokenHash| {
                 record.iter().any(|line| match &line.event {
@@ -250,6 +260,10 @@ fn order_cause(event: &Event) -> Option<LobbyCommand> {
         Event::WithdrawalOrdered(one) => {
             let (tournament, player) = (one.tournament, one.player);
             order(LobbyOrder::Withdraw { tournament, player }, one.ruling)
+        }
+        Event::EntryOrdered(one) => {
+            let (tournament, player) = (one.tournament, one.player);
+            order(LobbyOrder::Enter { tournament, player }, one.ruling)
         }
         Event::LogOutOrdered(one) => order(LobbyOrder::LogOut(one.account), one.ruling),
         _ => None,

@@ -1,6 +1,6 @@
 //! Accounts: names, passwords, tokens.
 
-use crate::bench::{Bench, DAWN, issue, log_in, name, register, revoke};
+use crate::bench::{Bench, DAWN, dequeue, enqueue, issue, log_in, log_out, name, register, revoke};
 use agon_core::lobby::{
     AccountKind, Lobby, LobbyCommand, LobbyRejection, PasswordHash, Role, TokenHash,
 };
@@ -183,4 +183,61 @@ fn a_bare_name_that_never_played_can_be_dropped() {
     assert_eq!(bench.no(drop("bob")), stays("bob"), "it can log in with a token");
     bench.ok(register("cat"));
     assert_eq!(bench.no(drop("cat")), stays("cat"), "it can log in with a password");
+}
+
+fn guest(account: &str) -> LobbyCommand {
+    let (kind, role) = (AccountKind::Person, Role::Player);
+    LobbyCommand::Register { account: name(account), kind, role, password: None }
+}
+
+fn claim(guest: &str, account: &str) -> LobbyCommand {
+    let password = PasswordHash::new(format!("hash of {account}"));
+    LobbyCommand::Claim { guest: name(guest), account: name(account), password }
+}
+
+#[test]
+fn guest_who_is_claimed_goes_on_under_another_name() {
+    let mut bench = Bench::new();
+    bench.ok(guest("Guest 1"));
+    bench.ok(register("bob"));
+    bench.ok(issue("Guest 1", "t", DAWN + 1_000_000));
+    assert!(bench.lobby.account(&name("Guest 1")).unwrap().is_guest());
+    assert_eq!(bench.no(claim("bob", "ann")), LobbyRejection::NotGuest(name("bob")));
+    assert_eq!(bench.no(claim("Guest 2", "ann")), LobbyRejection::Unknown(name("Guest 2")));
+    assert_eq!(bench.no(claim("Guest 1", "bob")), LobbyRejection::Taken(name("bob")));
+    bench.ok(enqueue("Guest 1", "fish-casual"));
+    assert_eq!(bench.no(claim("Guest 1", "ann")), LobbyRejection::GuestPlays(name("Guest 1")));
+    bench.ok(dequeue("Guest 1", "fish-casual"));
+    let events = bench.ok(claim("Guest 1", "ann"));
+    assert_eq!(events, ["guest-claimed", "token-revoked"]);
+    let ann = bench.lobby.account(&name("ann")).unwrap();
+    assert_eq!((ann.kind, ann.is_guest()), (AccountKind::Person, false));
+    assert_eq!(ann.guest, Some(name("Guest 1")));
+    assert_eq!(holder(&bench, "t"), None, "the guest's session is over");
+}
+
+#[test]
+fn guest_who_never_played_loses_the_account_after_a_while() {
+    let mut bench = Bench::new();
+    let drop = |account: &str| LobbyCommand::Drop { account: name(account) };
+    let stays = |account: &str| LobbyRejection::Stays(name(account));
+    for account in ["Guest 1", "Guest 2", "Guest 3"] {
+        bench.ok(guest(account));
+        bench.ok(issue(account, account, DAWN + 100 * Lobby::GUEST_IDLE_MS));
+    }
+    bench.now += Lobby::GUEST_IDLE_MS - 1;
+    assert_eq!(bench.no(drop("Guest 1")), stays("Guest 1"), "it is too new");
+    bench.now += 1;
+    assert_eq!(holder(&bench, "Guest 1").as_deref(), Some("Guest 1"));
+    assert_eq!(bench.ok(drop("Guest 1")), ["account-dropped"]);
+    assert_eq!(holder(&bench, "Guest 1"), None, "its token went with it");
+    bench.ok(log_in("Guest 2"));
+    assert_eq!(bench.no(drop("Guest 2")), stays("Guest 2"), "it is here");
+    bench.ok(log_out("Guest 2"));
+    bench.ok(enqueue("Guest 2", "fish-casual"));
+    assert_eq!(bench.no(drop("Guest 2")), stays("Guest 2"), "it waits");
+    let password = PasswordHash::new("hash of Guest 3");
+    let account = name("Guest 3");
+    bench.ok(LobbyCommand::ChangePassword { account, password, keep: None });
+    assert_eq!(bench.no(drop("Guest 3")), stays("Guest 3"), "it kept the name");
 }

@@ -416,3 +416,63 @@ fn loser_of_a_running_round_ranks_behind_players_who_still_play() {
     report(&mut bracket, "r2m1", names(&["p3"]));
     assert_eq!(ranks(&bracket), ["1 p3", "2 p1", "3 p2", "3 p4"]);
 }
+
+fn enter(tournament: &mut Tournament, player: &str) -> Result<Vec<String>, TournamentRejection> {
+    let events = tournament.step(TournamentCommand::Enter { player: name(player) })?;
+    Ok(events.iter().map(|event| event.tag().to_owned()).collect())
+}
+
+#[test]
+fn player_who_enters_a_swiss_tournament_late_plays_from_the_next_round() {
+    let mut swiss = make(plan("swiss:rounds=3", 4));
+    play_round(&mut swiss, &BY_NUMBER);
+    assert_eq!(enter(&mut swiss, "late").unwrap(), ["player-entered"]);
+    assert_eq!(enter(&mut swiss, "late"), Err(TournamentRejection::Entered(name("late"))));
+    assert!(!latest(&swiss).iter().any(|line| line.contains("late")), "the round goes on");
+    play_round(&mut swiss, &BY_NUMBER);
+    assert!(latest(&swiss).iter().any(|line| line.contains("late")), "{:?}", latest(&swiss));
+    let closed = enter(&mut swiss, "later").unwrap_err().to_string();
+    assert_eq!(closed, "nobody can enter any more: the last round has begun");
+    play_round(&mut swiss, &["late", "p1", "p2", "p3", "p4"]);
+    assert!(swiss.is_over());
+    assert_eq!(swiss.results().standings.len(), 5);
+    assert!(shown(&swiss, "late").starts_with("score 2, "), "{}", shown(&swiss, "late"));
+}
+
+#[test]
+fn late_player_can_withdraw_and_does_not_enter_twice() {
+    let mut arena = make(plan("arena:rounds=3", 4));
+    assert_eq!(enter(&mut arena, "late").unwrap(), ["player-entered"]);
+    withdraw(&mut arena, "late");
+    assert_eq!(enter(&mut arena, "late"), Err(TournamentRejection::Entered(name("late"))));
+    play_round(&mut arena, &BY_NUMBER);
+    assert!(!latest(&arena).iter().any(|line| line.contains("late")));
+}
+
+#[test]
+fn late_players_are_rejected_where_the_pairings_are_fixed() {
+    for format in ["bracket", "round-robin", "double-elimination", "groups:size=2", "gauntlet"] {
+        let mut cup = make(plan(format, 4));
+        let rejected = enter(&mut cup, "late").unwrap_err();
+        assert!(matches!(rejected, TournamentRejection::EntryClosed(_)), "{format}: {rejected}");
+    }
+}
+
+#[test]
+fn every_format_takes_players_while_it_greets_them() {
+    for format in ["bracket", "round-robin", "swiss", "stages"] {
+        let mut plan = plan(format, 4);
+        plan.policy.greeting = agon_core::Greeting::Ready;
+        let mut cup = make(plan);
+        assert_eq!(enter(&mut cup, "p5").unwrap(), ["player-entered"], "{format}");
+        let asked: Vec<PlayerName> = cup.pending().into_iter().map(|one| one.player).collect();
+        assert_eq!(asked, numbered(5), "{format}");
+        for pending in cup.pending() {
+            let (player, request) = (pending.player, pending.id);
+            let answer = TournamentCommand::Answer { player, request, answer: "true".into() };
+            cup.step(answer).unwrap();
+        }
+        let paired: Vec<String> = latest(&cup);
+        assert!(paired.iter().any(|line| line.contains("p5")), "{format}: {paired:?}");
+    }
+}

@@ -30,7 +30,8 @@ const FORMATS: [&str; 12] = [
 ];
 
 fn any_chaos() -> impl Strategy<Value = Chaos> {
-    let preset = proptest::sample::select(&Preset::NAMES[..]);
+    // The other presets are formats, which have a list of their own.
+    let preset = proptest::sample::select(&Preset::NAMES[..5]);
     let best_of = proptest::sample::select(&[1, 3, 5][..]);
     let odd_in = proptest::sample::select(&[4, 12, 40, 150, 0][..]);
     let format = proptest::sample::select(&FORMATS[..]);

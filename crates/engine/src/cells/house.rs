@@ -10,9 +10,9 @@ use std::sync::Arc;
 impl Cells {
     /// Has a house player answer a request, after its wait if the tournament is paced.
     pub(super) fn ask_house(&mut self, cx: &mut Context<'_>, key: &MatchKey, pending: Pending) {
-        self.mark_sent(cx, key, pending.clone(), None);
-        let pace_ms = self.matches.get(key).map_or(0, |live| pace_ms(&live.played, &pending));
-        match pace_ms {
+        let Some(live) = self.matches.get_mut(key) else { return };
+        live.mark_sent(cx.services.now_ms(), pending.clone(), None);
+        match pace_ms(&live.played, &pending) {
             0 => self.ask_house_now(cx, key, pending),
             pace_ms => {
                 let at = cx.now_ms().saturating_add(pace_ms);
@@ -31,16 +31,15 @@ impl Cells {
     }
 
     fn ask_house_now(&mut self, cx: &mut Context<'_>, key: &MatchKey, pending: Pending) {
-        let (player, request) = (pending.player, pending.id);
+        let (player, request, limit_ms) = (pending.player, pending.id, pending.limit_ms);
         let game = self.matches.get(key).and_then(|live| live.played.referee());
         match (pending.ask, game) {
-            (Ask::Game(seat), Some(referee)) => {
+            (Ask::Game(seat), Some(_)) => {
                 let Some(name) = cx.present.seat(&player).and_then(|seat| seat.house()) else {
                     return;
                 };
                 let (key, name) = (key.clone(), Arc::clone(name));
-                let game = referee.game().boxed_clone();
-                let question = HouseQuestion { key, player, name, request, seat, game };
+                let question = HouseQuestion { key, player, name, request, limit_ms, seat };
                 cx.effects.push(Effect::AskHouse(Box::new(question)));
             }
             _ => self.house_answered(cx, key, player, request, "\"ok\"".into()),

@@ -1,7 +1,9 @@
 //! Running matches: their machines, their requests with their clocks, and their players.
 
 use super::programs::Listeners;
-use crate::{ConnId, MatchKey};
+use crate::port::ToSeat;
+use crate::services::Services;
+use crate::{AskId, ConnId, MatchKey};
 use agon_core::{Match, Millis, Pending, PlayerName, RequestClock, RequestId, TournamentId};
 use agon_wire::request::RequestWriter;
 use rustc_hash::FxHashMap;
@@ -36,7 +38,7 @@ pub(super) struct LiveMatch {
 pub(super) struct Sent {
     pub(super) id: RequestId,
     pub(super) player: PlayerName,
-    /// The connection it was sent to, and its clock; house players have neither.
+    /// The connection it was sent to, and the cell's own clock; house players have neither.
     pub(super) to: Option<(ConnId, RequestClock)>,
 }
 
@@ -57,8 +59,13 @@ impl LiveMatch {
         }
     }
 
-    /// Records that a request was sent to a connection or a house player.
-    pub(super) fn mark_sent(&mut self, now: Millis, pending: Pending, to: Option<ConnId>) {
+    /// Records that a request was sent to a connection or a house player; returns its clock.
+    pub(super) fn mark_sent(
+        &mut self,
+        now: Millis,
+        pending: Pending,
+        to: Option<ConnId>,
+    ) -> RequestClock {
         let Pending { id, player, limit_ms, .. } = pending;
         let recalled = self.recalled.iter().position(|(recalled, _)| *recalled == id);
         let recalled = recalled.map(|at| self.recalled.swap_remove(at).1.resume());
@@ -70,7 +77,8 @@ impl LiveMatch {
             // may have passed.
             self.played.delivered(&id, began);
         }
-        self.sent.push(Sent { id, player, to: to.map(|conn| (conn, clock)) });
+        self.sent.push(Sent { id, player, to: to.map(|conn| (conn, clock.clone())) });
+        clock
     }
 
     /// Forgets what was sent to a connection: the program behind it is a new one. Its requests have
@@ -97,6 +105,16 @@ impl LiveMatch {
         let mut recalled = self.recalled.iter();
         let recalled = recalled.find(|(id, _)| *id == pending.id);
         recalled.map_or(pending.limit_ms, |(_, clock)| clock.left_ms())
+    }
+}
+
+impl Sent {
+    /// Has the player's seat forget the request, which is not open any more.
+    pub(super) fn recall(&self, services: &mut Services, key: &MatchKey) {
+        if self.to.is_some() {
+            let ask = AskId::Match(key.clone(), self.id.clone());
+            services.to_seat(&self.player, ToSeat::Recall(&ask));
+        }
     }
 }
 

@@ -4,14 +4,15 @@ use super::Cells;
 use super::live_match::LiveMatch;
 use crate::follow_up::FollowUp;
 use crate::journal::StreamKey;
+use crate::port::{Answer, AskForm, GivenAnswer, ToSeat};
 use crate::recover::read_match;
 use crate::seats::{LineSeat, RequestWay};
 use crate::services::Context;
 use crate::timers::Timer;
-use crate::{AskId, ConnId, Effect, EngineError, MatchKey, Note, TranslatedAnswer};
+use crate::{AskId, ConnId, EngineError, MatchKey, Note};
 use agon_core::{
     Command, Event, Fault, FaultKind, GameEnd, Match, MatchId, MatchOrder, MatchPlan, Millis,
-    Pending, PlayerName, RecoveredMatch, Rejection, RequestId, Secrets, TournamentId,
+    Pending, PlayerName, RecoveredMatch, Rejection, RequestId, Secrets, Timing, TournamentId,
 };
 use agon_wire::native::ToPlayer;
 use agon_wire::request::Shows;
@@ -24,12 +25,12 @@ pub(super) const ON_ITS_WAY_MS: Millis = 20;
 /// How long to wait before the next check of a deadline while sockets are read late.
 const LATE_LOOK_MS: Millis = 10;
 
-/// An answer in the form in which a seat gave it.
-pub(crate) enum GivenAnswer {
-    /// The game's answer.
-    Plain(String),
-    /// An answer that a gateway translated.
-    Translated(TranslatedAnswer),
+/// How long a player took for an answer: the measurement of the seat, if it has one, and when the
+/// answer was read.
+#[derive(Clone, Copy)]
+pub(super) struct TakenTime {
+    pub(super) timing: Option<Timing>,
+    pub(super) at: Millis,
 }
 
 /// Why an answer was rejected, and the match it was for, if that is known.
@@ -40,7 +41,7 @@ pub(crate) struct RejectedAnswer {
 
 impl Cells {
     /// Opens a match: resumes it from the log, or starts it.
-    pub(super) fn open_match(&mut self, cx: &mut Context<'_>, plan: &MatchPlan) {
+    pub(crate) fn open_match(&mut self, cx: &mut Context<'_>, plan: &MatchPlan) {
         let key = MatchKey::new(plan.tournament.clone(), plan.id.clone());
         let Some(secret) = self.tournaments.get(&plan.tournament).map(|live| live.secret.clone())
         else {
@@ -215,7 +216,9 @@ impl Cells {
     }
 
     /// A player arrived: joins them to their matches, and sends their open requests again.
-    pub(crate) fn player_is_here(&mut self, cx: &mut Context<'_>, player: &PlayerName) {
+    pub(super) fn player_is_here(&mut self, cx: &mut Context<'_>, player: &PlayerName) {
+        self.silent.remove(player);
+        self.tell_tournaments(cx, player);
         for key in self.matches.of(player) {
             self.arrive(cx, &key, player);
             self.speak(cx, &key);
@@ -224,12 +227,13 @@ impl Cells {
     }
 
     /// A player left: every match of theirs decides what that costs.
-    pub(crate) fn player_is_gone(
+    pub(super) fn player_is_gone(
         &mut self,
         cx: &mut Context<'_>,
         player: &PlayerName,
         fault: &Fault,
     ) {
+        self.silent.remove(player);
         for key in self.matches.of(player) {
             let command = Command::Leave { player: player.clone(), fault: fault.clone() };
             let _ = self.step_match(cx, &key, command);
@@ -257,7 +261,13 @@ impl Cells {
             return;
         }
         let mut open = live.played.pending();
-        live.sent.retain(|sent| open.iter().any(|pending| pending.id == sent.id));
+        live.sent.retain(|sent| {
+            let is_open = open.iter().any(|pending| pending.id == sent.id);
+            if !is_open {
+                sent.recall(cx, key);
+            }
+            is_open
+        });
         live.recalled.retain(|(id, _)| open.iter().any(|pending| pending.id == *id));
         open.retain(|pending| live.sent.iter().all(|sent| pending.id != sent.id));
         // Requests that are sent later do not follow from this answer.
@@ -304,26 +314,14 @@ impl Cells {
             live.shown.push((pending.player.clone(), conn));
         }
         let ask = AskId::Match(key.clone(), pending.id.clone());
-        live.mark_sent(cx.time.now, pending, Some(conn));
-        let line = cx.effects.write(&self.line);
-        cx.effects.push(Effect::Ask { conn, ask, line, limit_ms, follows });
+        let player = pending.player.clone();
+        let clock = live.mark_sent(cx.time.now, pending, Some(conn));
+        let request = AskForm::Line(&self.line);
+        cx.to_seat(&player, ToSeat::Ask { ask, request, clock, follows });
     }
 
-    pub(super) fn mark_sent(
-        &mut self,
-        cx: &mut Context<'_>,
-        key: &MatchKey,
-        pending: Pending,
-        to: Option<ConnId>,
-    ) {
-        let now = cx.now_ms();
-        if let Some(live) = self.matches.get_mut(key) {
-            live.mark_sent(now, pending, to);
-        }
-    }
-
-    /// Starts the clock of a request that was written to its player's socket.
-    pub(crate) fn delivered(&mut self, conn: ConnId, ask: &AskId, at: Millis) {
+    /// Starts the cell's clock of a request that was written to its player's socket.
+    pub(super) fn delivered(&mut self, conn: ConnId, ask: &AskId, at: Millis) {
         let clock = match ask {
             AskId::Match(key, request) => self.matches.get_mut(key).and_then(|live| {
                 let sent = live.sent.iter_mut().find(|sent| sent.id == *request)?;
@@ -397,27 +395,29 @@ impl Cells {
         self.reset_timer(cx, key, earliest);
     }
 
-    /// Handles a player's answer to a request; `id` is the request's name as it was sent, and `at`
-    /// is when the answer was read.
-    pub(crate) fn answer(
+    /// Handles a player's answer to a request.
+    pub(super) fn answer(
         &mut self,
         cx: &mut Context<'_>,
-        player: PlayerName,
-        id: &RequestId,
-        given: GivenAnswer,
-        at: Millis,
+        player: &PlayerName,
+        answer: Answer,
     ) -> Result<(), RejectedAnswer> {
-        let Some((key, request)) = self.asked_by(cx, &player, id.as_str()) else {
+        let Answer { given, timing, at } = answer;
+        let taken = TakenTime { timing, at };
+        let id = match &given {
+            GivenAnswer::Plain(id, _) => id,
+            GivenAnswer::Translated(said) => &said.id,
+            GivenAnswer::Reply(..) => {
+                self.program_replied(cx, player.clone(), given, taken);
+                return Ok(());
+            }
+        };
+        let Some((key, request)) = self.asked_by(cx, player, id.as_str()) else {
             return Err(RejectedAnswer { key: None, rejection: Rejection::Foreign });
         };
-        let took_ms = self.took_ms(cx, &key, &player, &request, at);
+        let took_ms = self.took_ms(cx, &key, player, &request, taken);
         let outcome = took_ms.and_then(|took_ms| {
-            let command = match given {
-                GivenAnswer::Plain(answer) => Command::Answer { player, request, answer, took_ms },
-                GivenAnswer::Translated(said) => {
-                    self.translated(&key, player, request, said, took_ms)?
-                }
-            };
+            let command = self.answer_command(&key, player.clone(), request, given, took_ms)?;
             self.step_match(cx, &key, command)
         });
         match outcome {
@@ -456,19 +456,19 @@ impl Cells {
         Some((own.cloned().unwrap_or_else(other), RequestId::from_text(request)))
     }
 
-    /// How long an answer took that was read at `at`, counted from when the request was written.
-    /// Time that either spent waiting in the server does not count. A late answer is charged and
-    /// rejected, even if the timer has not fired yet.
+    /// How long an answer took, by the clock of its seat. Time that request and answer spent waiting
+    /// in the server does not count. A late answer is charged and rejected, even if the timer has
+    /// not fired yet.
     pub(super) fn took_ms(
         &mut self,
         cx: &mut Context<'_>,
         key: &MatchKey,
         player: &PlayerName,
         request: &RequestId,
-        at: Millis,
+        taken: TakenTime,
     ) -> Result<Option<Millis>, Rejection> {
         let Some(live) = self.matches.get(key) else { return Ok(None) };
-        let at = live.rests_since.map_or(at, |since| since.min(at));
+        let at = live.rests_since.map_or(taken.at, |since| since.min(taken.at));
         let mut sent = live.sent.iter().filter(|sent| sent.player == *player);
         let Some(sent) = sent.find(|sent| sent.id == *request) else {
             // A player who reconnects may answer before the request is sent again.
@@ -476,7 +476,9 @@ impl Cells {
             return Ok(Some(recalled.map_or(0, |(_, clock)| clock.timing(at).took_ms)));
         };
         let Some((_, clock)) = &sent.to else { return Ok(None) };
-        let (timing, limit_ms) = (clock.timing(at), clock.limit_ms());
+        // In a pause no clock runs, and the seat does not know of the pause.
+        let measured = taken.timing.filter(|_| live.rests_since.is_none());
+        let (timing, limit_ms) = (measured.unwrap_or_else(|| clock.timing(at)), clock.limit_ms());
         // In a pause no answer is late. A repeated answer is not late either if the first was in
         // time, however long the disk takes.
         let rests = live.rests_since.is_some();
@@ -497,7 +499,7 @@ impl Cells {
 
     /// Charges a player for a line that is not a message, as if it were the answer to their open
     /// requests. A paused match charges nothing.
-    pub(crate) fn charge_malformed(
+    pub(super) fn charge_malformed(
         &mut self,
         cx: &mut Context<'_>,
         player: &PlayerName,
@@ -515,6 +517,7 @@ impl Cells {
 
     fn match_over(&mut self, cx: &mut Context<'_>, key: &MatchKey) {
         let Some(live) = self.matches.remove(key) else { return };
+        live.sent.iter().for_each(|sent| sent.recall(cx, key));
         self.held_back.remove(key);
         self.counted.matches_ended += 1;
         let Some(result) = live.played.result().cloned() else { return };

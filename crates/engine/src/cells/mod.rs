@@ -1,10 +1,9 @@
 //! The cell side: tournaments, their matches, their records and their spectators.
 //!
 //! A cell is a tournament with its secret and all its matches: the streams `tournament/ID`,
-//! `secret/ID` and `match/ID/*`. It knows no socket, no session and no lobby. The seat side tells
-//! it who arrives, leaves and answers, and when a request was delivered. A cell speaks to players
-//! by name, through effects. What the lobby must know (a tournament ended, a player cheated) goes
-//! out as a follow-up.
+//! `secret/ID` and `match/ID/*`. It knows no socket, no session and no lobby. Cells and the seats of
+//! players exchange the messages of `port.rs`. What the lobby must know (a tournament ended, a player
+//! cheated) goes out as a follow-up.
 //!
 //! ```text
 //!   start, arrive, leave, answer,          follow-ups   Blacklist, Conclude
@@ -29,16 +28,17 @@ pub mod watch;
 
 use crate::MatchKey;
 use crate::journal::StreamKey;
+use crate::port::FromSeat;
 use crate::services::{Context, Services};
 use crate::show::ShownTournament;
 use crate::timers::Timer;
 use agon_core::{
     Match, Millis, PlayerName, RecoveredMatch, Secret, Secrets, Tournament, TournamentCommand,
-    TournamentId,
+    TournamentId, TournamentPlan,
 };
 use delay::HeldBack;
 use live_match::Matches;
-pub(crate) use matches::{GivenAnswer, RejectedAnswer};
+pub(crate) use matches::RejectedAnswer;
 pub(crate) use operator::notice_of;
 pub(crate) use peer_observers::OBSERVERS_MAX;
 use peer_observers::PeerObservers;
@@ -78,9 +78,14 @@ pub(crate) struct CellCounts {
 #[derive(Default)]
 pub(crate) struct Cells {
     tournaments: HashMap<TournamentId, LiveTournament>,
+    /// Tournaments whose secret is being looked up.
+    starting: HashMap<TournamentId, TournamentPlan>,
     matches: Matches,
     watchers: Watchers,
     held_back: HashMap<MatchKey, HeldBack>,
+    /// Players who let a request time out, which counts as a crash of their process, and who have
+    /// sent nothing since.
+    silent: BTreeSet<PlayerName>,
     /// Observers on the wires of other systems.
     observers: PeerObservers,
     /// Players who were connected before this start, cannot reconnect by themselves and have not
@@ -89,11 +94,31 @@ pub(crate) struct Cells {
     counted: CellCounts,
     /// Live matches that were folded at the start and are not resumed yet.
     folded_ahead: HashMap<MatchKey, RecoveredMatch>,
+    /// Matches that other engines play.
+    handed_out: BTreeSet<MatchKey>,
     /// The buffer for the request that is being written, reused to save allocations.
     line: Vec<u8>,
 }
 
 impl Cells {
+    /// Handles a message from a player's seat. Returns an error if it is an answer that is rejected.
+    pub(crate) fn from_seat(
+        &mut self,
+        cx: &mut Context<'_>,
+        player: &PlayerName,
+        message: FromSeat,
+    ) -> Result<(), RejectedAnswer> {
+        match message {
+            FromSeat::Arrive => self.player_is_here(cx, player),
+            FromSeat::Leave(fault) => self.player_is_gone(cx, player, &fault),
+            FromSeat::Heard => self.hear_from(cx, player),
+            FromSeat::Malformed { why, line } => self.charge_malformed(cx, player, &why, &line),
+            FromSeat::Answer(answer) => return self.answer(cx, player, answer),
+            FromSeat::Delivered { conn, ask, at } => self.delivered(conn, &ask, at),
+        }
+        Ok(())
+    }
+
     /// Continues after the latest record of a stream became durable.
     pub(crate) fn durable(&mut self, cx: &mut Context<'_>, stream: StreamKey) {
         self.keep_for_later(cx, &stream);
@@ -110,7 +135,8 @@ impl Cells {
     pub(crate) fn drop_cell(&mut self, services: &mut Services, id: &TournamentId) {
         self.tournaments.remove(id);
         for key in self.matches.in_tournament(id) {
-            self.matches.remove(&key);
+            let sent = self.matches.remove(&key).map_or_else(Vec::new, |live| live.sent);
+            sent.iter().for_each(|sent| sent.recall(services, &key));
             self.held_back.remove(&key);
         }
         self.end_watches_in(services, id);
@@ -212,9 +238,12 @@ impl Cells {
 mod tests {
     use super::*;
     use crate::lobby::LobbyCell;
-    use crate::{Effect, Effects, HousePlayers, LobbySnapshot, ReadError, Settings, StreamReader};
+    use crate::port::{Answer, GivenAnswer};
+    use crate::seats::PlayerSeat;
+    use crate::{AskId, ConnId, Effect, Effects, HousePlayers, LobbySnapshot, ReadError};
+    use crate::{Seat, Settings, StreamReader, Wire};
     use agon_core::lobby::Lobby;
-    use agon_core::{Preset, Raw, SecretKept, StreamEnd, TournamentPlan};
+    use agon_core::{Preset, Raw, Rejection, RequestId, SecretKept, StreamEnd, Timing};
     use agon_games::Registry;
 
     /// A log that has the secret of one tournament and nothing else.
@@ -259,9 +288,12 @@ mod tests {
         Services::new(reader, games, houses, Settings::default(), [1; 32], 1_000)
     }
 
-    fn plan(games: &Registry) -> TournamentPlan {
+    fn house_plan(games: &Registry) -> TournamentPlan {
+        plan(games, ["greedy", "random"].map(|name| PlayerName::of_house(name).unwrap()))
+    }
+
+    fn plan(games: &Registry, players: [PlayerName; 2]) -> TournamentPlan {
         let preset = Preset::named("yahtzee-referee").unwrap();
-        let players = ["greedy", "random"].map(|name| PlayerName::of_house(name).unwrap());
         TournamentPlan {
             id: "cup".into(),
             preset: Some(preset.name.into()),
@@ -270,6 +302,75 @@ mod tests {
             policy: preset.policy,
             players: players.into(),
         }
+    }
+
+    const FIRST: &str = "cup:r1m1.1.0.0";
+
+    /// A cell in which ann and bob, on other machines, were sent their first requests. The requests
+    /// have a time limit of 10 seconds.
+    fn cell_of_two() -> (Cells, Services, LobbyCell, PlayerName) {
+        let (mut services, lobby, mut cells) = (services(), LobbyCell::default(), Cells::default());
+        let players = ["ann", "bob"].map(|name| PlayerName::new(name).unwrap());
+        for (player, conn) in players.iter().zip(1..) {
+            let seat = Seat::native(Wire::Tcp);
+            services
+                .present
+                .arrive(player, PlayerSeat::of_connection(ConnId(conn), seat, false, None));
+        }
+        let mut plan = plan(&services.games, players.clone());
+        plan.policy.rules.time.answer_ms = 10_000;
+        let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
+        cells.take_up(cx, plan).unwrap();
+        settle(&mut cells, &mut services, &lobby);
+        let [ann, _] = players;
+        (cells, services, lobby, ann)
+    }
+
+    fn answer(timing: Option<Timing>, at: Millis) -> FromSeat {
+        let text = r#"{"keep":[true,true,true,true,true]}"#.to_owned();
+        let given = GivenAnswer::Plain(RequestId::from_text(FIRST), text);
+        FromSeat::Answer(Answer { given, timing, at })
+    }
+
+    #[test]
+    fn seat_measures_an_answer_and_the_cell_believes_it() {
+        let (mut cells, mut services, lobby, ann) = cell_of_two();
+        let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
+        // The receipt came at once, and the answer was on its way for an hour.
+        let ask = AskId::Match(
+            MatchKey::new("cup".into(), "r1m1".into()),
+            RequestId::from_text("r1m1.1.0.0"),
+        );
+        let delivered = FromSeat::Delivered { conn: ConnId(1), ask, at: 1_000 };
+        assert!(cells.from_seat(cx, &ann, delivered).is_ok());
+        let in_time = Timing { took_ms: 400, is_late: false };
+        assert!(cells.from_seat(cx, &ann, answer(Some(in_time), 3_601_000)).is_ok());
+        assert_eq!(cells.counts().decisions, 1);
+    }
+
+    #[test]
+    fn answer_that_is_late_by_its_seat_is_rejected() {
+        let (mut cells, mut services, lobby, ann) = cell_of_two();
+        let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
+        // The receipt was lost, so the cell's own clock does not run.
+        let late = Timing { took_ms: 10_000, is_late: true };
+        let rejected = cells.from_seat(cx, &ann, answer(Some(late), 1_000)).unwrap_err();
+        assert_eq!(rejected.rejection, Rejection::Late);
+    }
+
+    #[test]
+    fn cell_charges_a_timeout_if_the_seat_reports_nothing() {
+        let (mut cells, mut services, lobby, ann) = cell_of_two();
+        let key = MatchKey::new("cup".into(), "r1m1".into());
+        let ask = AskId::Match(key.clone(), RequestId::from_text("r1m1.1.0.0"));
+        let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
+        let delivered = FromSeat::Delivered { conn: ConnId(1), ask, at: 1_000 };
+        assert!(cells.from_seat(cx, &ann, delivered).is_ok());
+        cx.services.time = crate::Time::at(20_000);
+        cells.due(cx, Timer::Match(key.clone()), 20_000);
+        let faults = cells.live_match(&key).unwrap().faults().iter();
+        let faults: Vec<_> = faults.map(|one| (one.player.to_string(), one.fault.kind)).collect();
+        assert_eq!(faults, [("ann".to_owned(), agon_core::FaultKind::Timeout)]);
     }
 
     /// Runs a cell until it appends nothing more; returns the players that were asked.
@@ -304,7 +405,7 @@ mod tests {
     #[test]
     fn cell_plays_without_accounts_and_without_sessions() {
         let (mut services, lobby) = (services(), LobbyCell::default());
-        let (mut cells, plan) = (Cells::default(), plan(&services.games));
+        let (mut cells, plan) = (Cells::default(), house_plan(&services.games));
         let accounts = lobby.accounts();
         let cx = &mut Context { services: &mut services, accounts };
         cells.take_up(cx, plan).unwrap();

@@ -7,15 +7,16 @@
 //! The gateway translates the messages.
 
 use super::Cells;
-use super::matches::ON_ITS_WAY_MS;
+use super::matches::{ON_ITS_WAY_MS, TakenTime};
 use super::tournaments::LiveTournament;
 use crate::follow_up::FollowUp;
+use crate::port::{AskForm, GivenAnswer, ToSeat};
 use crate::services::Context;
 use crate::timers::Timer;
-use crate::{AskId, BadReply, ConnId, MatchKey, PeerAsk, Tell};
+use crate::{AskId, BadReply, ConnId, MatchKey, Tell};
 use agon_core::{
-    Ask, Command, CrashCost, Event, Fault, FaultKind, Millis, Pending, PlayerName, RequestClock,
-    RequestId, TournamentAsk, TournamentCommand, TournamentId, TournamentPending,
+    Ask, CrashCost, Event, Fault, FaultKind, Millis, Pending, PlayerName, RequestClock, RequestId,
+    TournamentAsk, TournamentCommand, TournamentId, TournamentPending,
 };
 use agon_games::Viewer;
 use agon_wire::peer::Told;
@@ -27,7 +28,7 @@ impl BadReply {
     /// The fault for this reply. The reply is in another system's form, and a verifier of the log
     /// cannot read it as an answer. So the fault quotes it as text and does not store it as an
     /// answer.
-    fn fault(&self) -> Fault {
+    pub(super) fn fault(&self) -> Fault {
         let told: String = self.text.chars().take(REPLY_CHARS_MAX).collect();
         let mut fault = Fault::refused(&self.refusal, &self.text);
         if fault.kind != FaultKind::Malformed {
@@ -63,7 +64,7 @@ impl Cells {
         conn: ConnId,
         pending: Pending,
     ) {
-        let Some(live) = self.matches.get(key) else { return };
+        let Some(live) = self.matches.get_mut(key) else { return };
         let listens = cx.present.seat(&pending.player).is_some_and(|seat| seat.listens());
         let told = match (pending.ask, live.played.referee()) {
             (Ask::Confirm { won }, _) => Told::Won(won),
@@ -78,36 +79,37 @@ impl Cells {
             }
             _ => return,
         };
-        let id = AskId::Match(key.clone(), pending.id.clone());
-        let ask = Some(PeerAsk { id, limit_ms: pending.limit_ms });
+        let ask = AskId::Match(key.clone(), pending.id.clone());
         let player = pending.player.clone();
-        self.mark_sent(cx, key, pending, Some(conn));
-        cx.call(&player, Tell { told, ask });
+        let clock = live.mark_sent(cx.services.now_ms(), pending, Some(conn));
+        let (request, follows) = (AskForm::Call(told), None);
+        cx.to_seat(&player, ToSeat::Ask { ask, request, clock, follows });
     }
 
-    pub(crate) fn peer_plays(
+    /// Handles the reply of a program of another system. If it was late, or the game went on without
+    /// it, the program gets no answer.
+    pub(super) fn program_replied(
         &mut self,
         cx: &mut Context<'_>,
-        key: &MatchKey,
         player: PlayerName,
-        request: RequestId,
-        answer: Result<String, BadReply>,
-        at: Millis,
+        given: GivenAnswer,
+        taken: TakenTime,
     ) {
-        let Ok(took_ms) = self.took_ms(cx, key, &player, &request, at) else { return };
-        let command = match answer {
-            Ok(answer) => Command::Answer { player, request, answer, took_ms },
-            Err(bad) => {
-                let Some(live) = self.matches.get(key) else { return };
-                let mut open = live.played.pending().into_iter();
-                if !open.any(|pending| pending.id == request && pending.player == player) {
-                    return;
-                }
-                Command::Charge { player, fault: bad.fault() }
+        match given {
+            GivenAnswer::Reply(AskId::Tournament(id, request), answer) => {
+                self.peer_greets(cx, &id, player, request, answer, taken);
             }
-        };
-        // If the answer was late, or the game went on without it, the player gets no reply.
-        let _ = self.step_match(cx, key, command);
+            GivenAnswer::Reply(AskId::Match(ref key, ref request), _) => {
+                let (key, request) = (key.clone(), request.clone());
+                let took_ms = self.took_ms(cx, &key, &player, &request, taken);
+                let command = took_ms
+                    .and_then(|took_ms| self.answer_command(&key, player, request, given, took_ms));
+                if let Ok(command) = command {
+                    let _ = self.step_match(cx, &key, command);
+                }
+            }
+            GivenAnswer::Plain(..) | GivenAnswer::Translated(_) => {}
+        }
     }
 
     /// Sends a player a tournament's request, once for each connection.
@@ -128,11 +130,12 @@ impl Cells {
             TournamentAsk::Propose { .. } => (Told::Begin { proposes: true }, false),
             TournamentAsk::Farewell { won } => (Told::End { won }, true),
         };
-        let limit_ms = pending.limit_ms;
-        let (player, to) = (pending.player, (conn, RequestClock::new(limit_ms)));
-        let ask = Some(PeerAsk { id: AskId::Tournament(id.clone(), pending.id.clone()), limit_ms });
-        cx.call(&player, Tell { told, ask });
-        live.asked.insert(pending.id, AskedProgram { player, to, farewell });
+        let (player, limit_ms) = (pending.player, pending.limit_ms);
+        let clock = RequestClock::new(limit_ms);
+        let ask = AskId::Tournament(id.clone(), pending.id.clone());
+        let (request, follows) = (AskForm::Call(told), None);
+        cx.to_seat(&player, ToSeat::Ask { ask, request, clock: clock.clone(), follows });
+        live.asked.insert(pending.id, AskedProgram { player, to: (conn, clock), farewell });
         cx.timers.set(now + limit_ms + ON_ITS_WAY_MS, Timer::Greeting(id.clone()));
     }
 
@@ -150,21 +153,33 @@ impl Cells {
         Some(clock.due_at(now).saturating_add(ON_ITS_WAY_MS + late_ms))
     }
 
-    pub(crate) fn peer_greets(
+    fn peer_greets(
         &mut self,
         cx: &mut Context<'_>,
         id: &TournamentId,
         player: PlayerName,
         request: RequestId,
         answer: Result<String, BadReply>,
-        at: Millis,
+        taken: TakenTime,
     ) {
         let Some(live) = self.tournaments.get(id) else { return };
         let open = live.machine.pending_of(&player).is_some_and(|pending| pending.id == request);
         let Some(asked) = live.asked.get(&request).filter(|_| open) else { return };
         let (_, clock) = &asked.to;
+        let timing = taken.timing.unwrap_or_else(|| clock.timing(taken.at));
+        // In a pause no answer is late, and a bad reply is charged to nobody: the program is asked
+        // again after the pause.
+        let rests = live.machine.paused().is_some();
+        let ask = AskId::Tournament(id.clone(), request.clone());
+        cx.to_seat(&player, ToSeat::Recall(&ask));
         let command = match answer {
-            _ if clock.timing(at).is_late => {
+            Err(_) if rests => {
+                if let Some(live) = self.tournaments.get_mut(id) {
+                    live.asked.remove(&request);
+                }
+                return;
+            }
+            _ if timing.is_late && !rests => {
                 TournamentCommand::Drop { player, fault: Fault::timeout(clock.limit_ms()) }
             }
             Ok(answer) => TournamentCommand::Answer { player, request, answer },

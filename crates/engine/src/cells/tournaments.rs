@@ -4,10 +4,11 @@ use super::Cells;
 use super::programs::{AskedProgram, dropped_programs, tell_programs_the_end};
 use crate::follow_up::{Conclusion, FollowUp};
 use crate::journal::StreamKey;
+use crate::recover::secret_in;
 use crate::results::Report;
 use crate::services::{Context, Services};
 use crate::timers::Timer;
-use crate::{EngineError, MatchKey, Note, Tell};
+use crate::{Effect, EngineError, MatchKey, MatchReport, Note, ReadError, Tell, TournamentPart};
 use agon_core::lobby::LobbyRejection;
 use agon_core::{
     Event, Fault, FaultKind, Head, Line, MatchId, MatchPlan, MatchResult, Millis, PlayerName,
@@ -34,9 +35,11 @@ pub(super) struct LiveTournament {
     told: BTreeSet<PlayerName>,
     /// The requests to connections that answer for themselves.
     pub(super) asked: HashMap<RequestId, AskedProgram>,
-    /// Whether it was resumed from the log.
-    is_resumed: bool,
-    /// The matches that were opened in this run.
+    /// Whether the log may have records of every match. The files of a host are synced one by one,
+    /// so after a crash of the machine the record of a round may be missing that a match follows.
+    reads_every_match: bool,
+    /// The matches of which the log may have records: they were paired before the engine resumed the
+    /// tournament, or opened in this run.
     opened: BTreeSet<MatchId>,
 }
 
@@ -52,27 +55,55 @@ impl LiveTournament {
             farewell_by: None,
             told: BTreeSet::new(),
             asked: HashMap::new(),
-            is_resumed: false,
+            reads_every_match: false,
             opened: BTreeSet::new(),
         }
     }
 
     /// Notes that a match opens; returns whether the log may have records of it.
     pub(super) fn open(&mut self, id: &MatchId) -> bool {
-        !self.opened.insert(id.clone()) || self.is_resumed
+        !self.opened.insert(id.clone()) || self.reads_every_match
     }
 }
 
 impl Cells {
-    /// Starts a tournament that the lobby decided on in this run: the log has at most its secret.
+    /// Starts a tournament that the lobby decided on in this run: the log has at most its secret,
+    /// which the driver looks up.
     pub(crate) fn start_tournament(&mut self, cx: &mut Context<'_>, plan: TournamentPlan) {
-        if cx.stopping {
-            return;
+        if !cx.stopping {
+            cx.effects.push(Effect::Load(StreamKey::Secret(plan.id.clone())));
+            self.starting.insert(plan.id.clone(), plan);
         }
-        match claim(cx, &plan.id) {
-            Ok(Some(secret)) => self.create(cx, plan, secret),
+    }
+
+    /// Goes on with the start of a tournament whose secret was looked up.
+    pub(crate) fn secret_loaded(
+        &mut self,
+        cx: &mut Context<'_>,
+        id: &TournamentId,
+        lines: Result<Vec<String>, ReadError>,
+    ) {
+        let Some(plan) = self.starting.remove(id) else { return };
+        let stream = StreamKey::Secret(id.clone()).name();
+        let lines = lines.map_err(EngineError::Read);
+        match lines.and_then(|lines| Ok(secret_in(cx.parse(&stream, &lines, 0)?))) {
+            Ok(Some(secret)) => self.start_with(cx, plan, secret),
             Ok(None) => make_secret(cx, plan),
             Err(error) => cx.fail(error),
+        }
+    }
+
+    /// Starts a tournament whose secret is durable.
+    pub(crate) fn start_with(
+        &mut self,
+        cx: &mut Context<'_>,
+        plan: TournamentPlan,
+        secret: Secret,
+    ) {
+        if !cx.stopping {
+            cx.journals.claim(&plan.id);
+            cx.journals.close(&StreamKey::Secret(plan.id.clone()));
+            self.create(cx, plan, secret);
         }
     }
 
@@ -89,6 +120,9 @@ impl Cells {
         let stream = StreamKey::Tournament(plan.id.clone());
         let (lines, end) = cx.load_chained(&stream.name())?;
         let Some(began_at) = lines.first().map(|line| line.at) else {
+            if cx.plays(TournamentPart::Matches) {
+                return Ok(());
+            }
             self.create(cx, plan, secret);
             return Ok(());
         };
@@ -102,11 +136,19 @@ impl Cells {
         };
         cx.journals.open(stream, end);
         let mut live = LiveTournament::new(cx, machine, secret, began_at);
-        live.is_resumed = true;
+        live.reads_every_match = cx.settings.local.is_some();
+        let paired = live.machine.rounds().iter().flat_map(|round| &round.matches);
+        live.opened = paired.map(|plan| plan.id.clone()).collect();
         live.told = told;
         self.tournaments.insert(plan.id.clone(), live);
+        if cx.plays(TournamentPart::Matches) {
+            plan.players.iter().for_each(|player| cx.seat_if_house(player));
+            return Ok(());
+        }
         self.blacklist_again_in(cx, &plan.id)?;
         self.begin(cx, &plan.id);
+        // The lobby records an entry before the tournament does.
+        plan.players.iter().for_each(|player| self.enter(cx, &plan.id, player));
         Ok(())
     }
 
@@ -153,6 +195,20 @@ impl Cells {
         self.expel_listed(cx, id, &players);
         players.iter().for_each(|player| self.greet_in(cx, id, player));
         self.go_on(cx, id);
+    }
+
+    /// Enters a player into a running tournament, unless it took them in already or its last round
+    /// has been paired meanwhile.
+    pub(crate) fn enter(&mut self, cx: &mut Context<'_>, id: &TournamentId, player: &PlayerName) {
+        let live = self.tournaments.get(id);
+        if cx.stopping || live.is_none_or(|live| live.machine.may_enter(player).is_err()) {
+            return;
+        }
+        cx.seat_if_house(player);
+        self.tell_tournament(cx, player, id, false);
+        self.step_tournament(cx, id, TournamentCommand::Enter { player: player.clone() });
+        self.expel_listed(cx, id, std::slice::from_ref(player));
+        self.greet_in(cx, id, player);
     }
 
     /// Sends a player who logged in the tournaments they play in.
@@ -217,17 +273,27 @@ impl Cells {
         let ruled = paused || live.machine.resumed().is_some();
         let pending = if paused { Vec::new() } else { live.machine.pending() };
         let places = cx.settings.local.map_or(usize::MAX, |local| local.matches_max);
-        let places = places.saturating_sub(self.matches.len());
+        let places = places.saturating_sub(self.matches.len() + self.handed_out.len());
         let key = |plan: &MatchPlan| MatchKey::new(id.clone(), plan.id.clone());
         let open = live.machine.open_matches();
-        let not_live = open.filter(|plan| !self.matches.is_live(&key(plan)));
+        let not_live = open.filter(|plan| {
+            let key = key(plan);
+            !self.matches.is_live(&key) && !self.handed_out.contains(&key)
+        });
         let not_live: Vec<MatchPlan> = not_live.take(places).cloned().collect();
         if ruled {
             let open: Vec<MatchKey> = live.machine.open_matches().map(key).collect();
             open.iter().for_each(|key| self.follow(cx, key));
         }
         pending.into_iter().for_each(|pending| self.greet(cx, id, pending));
-        not_live.iter().for_each(|plan| self.open_match(cx, plan));
+        for plan in not_live {
+            if cx.plays(TournamentPart::Rounds) {
+                self.handed_out.insert(MatchKey::new(id.clone(), plan.id.clone()));
+                cx.effects.push(Effect::HandOut(Box::new(plan)));
+            } else {
+                self.open_match(cx, &plan);
+            }
+        }
     }
 
     /// Answers the open greetings and farewells of a player who is connected now.
@@ -360,8 +426,20 @@ impl Cells {
         result: MatchResult,
         head: Option<Head>,
     ) {
+        if cx.plays(TournamentPart::Matches) {
+            let report = MatchReport { key: key.clone(), result, head };
+            return cx.effects.push(Effect::Report(Box::new(report)));
+        }
         let command = TournamentCommand::Report { id: key.id.clone(), result, head };
         self.step_tournament(cx, &key.tournament, command);
+    }
+
+    /// Handles the report of a match that another engine played.
+    pub(crate) fn reported(&mut self, cx: &mut Context<'_>, report: MatchReport) {
+        let MatchReport { key, result, head } = report;
+        if self.handed_out.remove(&key) {
+            self.report(cx, &key, result, head);
+        }
     }
 
     fn tournament_over(&mut self, cx: &mut Context<'_>, id: &TournamentId) {
@@ -481,10 +559,11 @@ fn claim(cx: &mut Context<'_>, id: &TournamentId) -> Result<Option<Secret>, Engi
 
 /// Makes the secret of a tournament, which starts when the secret is durable.
 fn make_secret(cx: &mut Context<'_>, plan: TournamentPlan) {
+    cx.journals.claim(&plan.id);
     let secret = cx.new_secret(&plan.id);
-    let kept = SecretKept { tournament: plan.id.clone(), secret };
+    let kept = SecretKept { tournament: plan.id.clone(), secret: secret.clone() };
     let stream = StreamKey::Secret(plan.id.clone());
-    cx.commit(stream, &[kept.into()], vec![FollowUp::Start(Box::new(plan))]);
+    cx.commit(stream, &[kept.into()], vec![FollowUp::StartWith(Box::new(plan), secret)]);
 }
 
 /// Sends all players of a tournament its end, with the head of its log. With the head, they can

@@ -5,22 +5,32 @@
 //!   crash costs nothing, the game is paused and the match waits until the process sends something.
 
 use super::Cells;
+use crate::port::GivenAnswer;
 use crate::services::Context;
 use crate::{MatchKey, TranslatedAnswer};
 use agon_core::{Command, Event, Fault, FaultKind, Millis, PlayerName, Rejection, RequestId};
 use agon_games::Refusal;
 
 impl Cells {
-    /// The command for an answer that a gateway translated.
-    pub(super) fn translated(
+    /// The command for an answer in the form that its seat gave.
+    pub(super) fn answer_command(
         &self,
         key: &MatchKey,
         player: PlayerName,
         request: RequestId,
-        said: TranslatedAnswer,
+        given: GivenAnswer,
         took_ms: Option<Millis>,
     ) -> Result<Command, Rejection> {
-        let TranslatedAnswer { answer, sent, .. } = said;
+        let TranslatedAnswer { answer, sent, .. } = match given {
+            GivenAnswer::Plain(_, answer) | GivenAnswer::Reply(_, Ok(answer)) => {
+                return Ok(Command::Answer { player, request, answer, took_ms });
+            }
+            GivenAnswer::Reply(_, Err(bad)) => {
+                self.expects(key, &player, &request)?;
+                return Ok(Command::Charge { player, fault: bad.fault() });
+            }
+            GivenAnswer::Translated(said) => said,
+        };
         Ok(match answer {
             Ok(answer) => Command::Translated { player, request, answer, sent, took_ms },
             Err(refusal) => {
@@ -48,7 +58,7 @@ impl Cells {
     pub(super) fn timed_out(&mut self, cx: &mut Context<'_>, command: Command) -> Command {
         match command {
             Command::Charge { player, fault } if is_hung(cx, &player, &fault) => {
-                cx.present.mark_silent(&player);
+                self.silent.insert(player.clone());
                 Command::Leave { player, fault }
             }
             command => command,
@@ -72,8 +82,8 @@ impl Cells {
     }
 
     /// Returns a hung process to its matches when it sends something.
-    pub(crate) fn hear_from(&mut self, cx: &mut Context<'_>, player: &PlayerName) {
-        if !cx.present.hear_from(player) {
+    pub(super) fn hear_from(&mut self, cx: &mut Context<'_>, player: &PlayerName) {
+        if !self.silent.remove(player) {
             return;
         }
         for key in self.matches.of(player) {

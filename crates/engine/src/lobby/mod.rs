@@ -5,6 +5,7 @@
 //! a player is listed, somebody is invited) goes out as follow-ups of that record.
 
 mod announce;
+mod guests;
 mod news;
 mod presence;
 mod snapshots;
@@ -16,6 +17,7 @@ use agon_core::lobby::{AccountKind, Lobby, LobbyCommand, LobbyRejection, Role, T
 use agon_core::{Event, Millis, PlayerName, TournamentId};
 pub(crate) use announce::try_plan;
 pub use announce::{AnnounceError, check_announcement};
+use guests::GuestSweep;
 pub(crate) use news::tell_left_out;
 use news::{News, news_of};
 use snapshots::Snapshots;
@@ -26,6 +28,7 @@ pub(crate) struct LobbyCell {
     machine: Lobby,
     snapshots: Snapshots,
     news: News,
+    guests: GuestSweep,
 }
 
 impl LobbyCell {
@@ -58,6 +61,9 @@ impl LobbyCell {
             match event {
                 Event::TournamentStarted(started) => {
                     follow_ups.push(FollowUp::Start(Box::new(started.plan.clone())));
+                }
+                Event::PlayerEnqueued(enqueued) => {
+                    follow_ups.push(FollowUp::FillQueue(enqueued.queue.clone()));
                 }
                 Event::AccountBlacklisted(listed) => {
                     follow_ups.push(FollowUp::Expel(listed.account.clone()));

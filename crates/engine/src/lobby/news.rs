@@ -91,7 +91,7 @@ impl LobbyCell {
                     vec![self.machine.latest_of(tournament.clone())]
                 }
                 LobbyOrder::Withdraw { tournament, .. } => vec![tournament.clone()],
-                LobbyOrder::LogOut(_) => Vec::new(),
+                LobbyOrder::LogOut(_) | LobbyOrder::Enter { .. } => Vec::new(),
             },
             LobbyCommand::Blacklist { account, .. } => {
                 let invited = self.machine.invited_to(account);

@@ -11,7 +11,7 @@
 use super::LobbyCell;
 use crate::services::Services;
 use agon_core::PlayerName;
-use agon_core::lobby::Selection;
+use agon_core::lobby::{QueueName, Selection};
 use std::collections::BTreeSet;
 
 /// Whether a player can be drawn.
@@ -34,6 +34,15 @@ impl LobbyCell {
         } else {
             Presence::Expected
         }
+    }
+
+    /// How many different connected players wait in a queue and may play.
+    pub(crate) fn ready_in(&self, services: &Services, queue: &QueueName) -> usize {
+        let may_play = |player: &&PlayerName| {
+            self.machine.account(player).is_some_and(|account| account.blacklisted.is_none())
+                && self.presence(services, player) == Presence::Connected
+        };
+        self.machine.queue(queue).iter().filter(may_play).collect::<BTreeSet<_>>().len()
     }
 
     /// The players a selection must pass over.

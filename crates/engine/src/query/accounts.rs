@@ -24,6 +24,12 @@ pub struct ShownAccount {
     /// Why it may not enter tournaments, if so.
     blacklisted: Option<String>,
     registered_at: Millis,
+    /// Whether the account is a guest's, who has no password yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guest: bool,
+    /// The guest whose games this account continues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claimed: Option<PlayerName>,
 }
 
 impl ShownAccount {
@@ -34,6 +40,8 @@ impl ShownAccount {
             role: account.role,
             blacklisted: account.blacklisted.clone(),
             registered_at: account.registered_at,
+            guest: account.is_guest(),
+            claimed: account.guest.clone(),
         }
     }
 }

@@ -2,6 +2,7 @@
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
 use super::super::Wire;
+use super::super::casual;
 use super::super::{Engine, NotObeyed};
 use super::Query;
 use super::tournaments::TournamentEntry;
@@ -28,7 +29,8 @@ pub struct ShownLobby {
     queues: Vec<QueueLength>,
     /// How many tournaments there are of each standing.
     counts: TournamentCounts,
-    /// Tournaments by standing and name, up to 500 of each standing.
+    /// Tournaments by standing and name, up to 500 of each standing; without casual games that are
+    /// over.
     pub tournaments: Vec<TournamentEntry>,
 }
 
@@ -91,7 +93,9 @@ impl ShownLobby {
                 Standing::CalledOff(_) => (4, &mut counts.called_off),
             };
             *count += 1;
-            if *count <= LISTED_MAX {
+            // Casual games would soon be most of the list; the players' pages have them.
+            let is_past = matches!(standing, Standing::Finished(_) | Standing::CalledOff(_));
+            if listed[place].len() < LISTED_MAX && !(is_past && casual::names_game(id)) {
                 listed[place].push(TournamentEntry::of(engine, id, standing));
             }
         }

@@ -8,6 +8,7 @@
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
 mod accounts;
+mod casual;
 mod lobby;
 mod matches;
 mod node;
@@ -22,6 +23,7 @@ pub use accounts::{
     AccountPage, ChangeQueue, Decide, FindAccount, FindHolder, FindPassword, IssueToken,
     ListAccounts, ListQueue, NoteLogin, Register, ShownAccount,
 };
+pub use casual::{ClaimGuest, NoGuest, PlayCasual, RegisterGuest};
 pub use lobby::{
     AnswerInvitation, InvitationReply, ListInvitations, LookAtLobby, ShownInvitation, ShownLobby,
 };

@@ -214,6 +214,8 @@ impl Query for Announce {
 pub enum NotAnnounced {
     #[error("{0} is no operator; ask one, or log in as one")]
     NotOperator(PlayerName),
+    #[error("{0} is in {1} casual games; finish one first")]
+    Busy(PlayerName, usize),
     #[error("{0}")]
     Malformed(String),
     #[error("{0}")]
@@ -231,16 +233,26 @@ impl Query for AnnounceWanted {
     type Answer = Result<TournamentId, NotAnnounced>;
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
-        let AnnounceWanted { wanted, by } = self;
+        let AnnounceWanted { mut wanted, by } = self;
         let role = engine.lobby.state().account(&by).map(|account| account.role);
         let may_invite = wanted.invites() && engine.services.settings.players_may_invite;
         if role != Some(Role::Operator) && !may_invite {
             return Err(NotAnnounced::NotOperator(by));
         }
+        let house_players = wanted.take_house_players().map_err(NotAnnounced::Malformed)?;
         let announcement = wanted.announcement(&engine.services.games, by);
         let announcement = announcement.map_err(NotAnnounced::Malformed)?;
+        for name in house_players.iter().filter_map(PlayerName::house) {
+            let checked = engine.services.houses.check(&announcement.game, name);
+            checked.map_err(AnnounceError::House)?;
+        }
         let id = announcement.id.clone();
         engine.announce(announcement)?;
+        for player in house_players {
+            let (tournament, age) = (id.clone(), None);
+            let sign_up = LobbyCommand::SignUp { tournament, player, age };
+            engine.command(sign_up).map_err(AnnounceError::from)?;
+        }
         Ok(id)
     }
 }

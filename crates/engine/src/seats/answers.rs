@@ -1,22 +1,25 @@
-//! Answers of players: the cells decide them, and the connection is told why one was rejected.
+//! Answers of players: the seat measures them, the cells decide them, and the connection is told why
+//! one was rejected.
 
-use crate::cells::{GivenAnswer, RejectedAnswer};
+use crate::cells::RejectedAnswer;
 use crate::follow_up::FollowUp;
 use crate::journal::StreamKey;
-use crate::{ConnId, Engine, TranslatedAnswer};
-use agon_core::{Millis, PlayerName, Rejection, RequestId};
+use crate::port::{Answer, FromSeat, GivenAnswer};
+use crate::{AskId, ConnId, Engine, TranslatedAnswer};
+use agon_core::{Millis, PlayerName, Rejection, RequestId, Timing};
 
 impl Engine {
     /// Handles a player's answer to a request; `id` is the request's name as it was sent.
     pub(crate) fn answered(
         &mut self,
         conn: ConnId,
-        player: PlayerName,
-        id: &RequestId,
+        player: &PlayerName,
+        id: RequestId,
         given: GivenAnswer,
         at: Millis,
     ) {
-        let outcome = self.in_cells(|cells, cx| cells.answer(cx, player, id, given, at));
+        let timing = self.timing(player, |ask| ask.is_sent_as(&id), at);
+        let outcome = self.to_cells(player, FromSeat::Answer(Answer { given, timing, at }));
         let Err(RejectedAnswer { key, rejection }) = outcome else {
             return self.forgive_junk(conn);
         };
@@ -30,16 +33,32 @@ impl Engine {
         // waits for it. A rejection of an unknown request need not wait.
         let told_of = key.filter(|_| code != "foreign");
         let streams = told_of.into_iter().map(StreamKey::Match).collect();
-        let id = id.clone();
         self.once_durable(streams, FollowUp::RejectAnswer { conn, code, id, detail, accepted });
         self.count_junk(conn);
+    }
+
+    /// How long a player took for an answer that was read at `at`, by the clock of their seat.
+    pub(crate) fn timing(
+        &self,
+        player: &PlayerName,
+        is_it: impl Fn(&AskId) -> bool,
+        at: Millis,
+    ) -> Option<Timing> {
+        self.services.present.seat(player)?.timing(is_it, at)
     }
 
     /// Handles an answer that a gateway translated.
     pub(crate) fn translated(&mut self, conn: ConnId, said: TranslatedAnswer, at: Millis) {
         let Some(player) = self.seats.sessions.account(conn).cloned() else { return };
-        self.in_cells(|cells, cx| cells.hear_from(cx, &player));
+        self.tell_cells(&player, FromSeat::Heard);
         let id = said.id.clone();
-        self.answered(conn, player, &id, GivenAnswer::Translated(said), at);
+        self.answered(conn, &player, id, GivenAnswer::Translated(said), at);
+    }
+
+    /// Starts the clock of a request that was written to its connection at `at`.
+    pub(crate) fn delivered(&mut self, conn: ConnId, ask: AskId, at: Millis) {
+        let Some(player) = self.seats.sessions.account(conn).cloned() else { return };
+        self.services.present.deliver(&player, conn, &ask, at);
+        self.tell_cells(&player, FromSeat::Delivered { conn, ask, at });
     }
 }

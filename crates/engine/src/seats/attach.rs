@@ -2,9 +2,9 @@
 
 use super::login::LoginRequest;
 use super::sessions::Speaker;
-use crate::cells::GivenAnswer;
 use crate::follow_up::{FollowUp, Notices};
 use crate::journal::StreamKey;
+use crate::port::{FromSeat, GivenAnswer};
 use crate::seat::Seat;
 use crate::timers::Timer;
 use crate::{CloseReason, ConnId, Effect, Engine, LoginOutcome, Note, SecondLogin, Tell};
@@ -59,7 +59,8 @@ impl Engine {
                 self.count_junk(conn);
             }
             (FromPlayer::Answer { id, answer }, Speaker::Account(account)) => {
-                self.answered(conn, account, &id, GivenAnswer::Plain(answer), at);
+                let given = GivenAnswer::Plain(id.clone(), answer);
+                self.answered(conn, &account, id, given, at);
             }
             (FromPlayer::Lobby(ToLobby::Ping {}), _) => self.send(conn, &ToPlayer::Pong),
             (FromPlayer::Lobby(ToLobby::Login { account, password, token, register, kind }), _) => {
@@ -67,7 +68,7 @@ impl Engine {
                 self.log_in(conn, login);
             }
             (FromPlayer::Lobby(request), Speaker::Account(account)) => {
-                self.in_cells(|cells, cx| cells.hear_from(cx, &account));
+                self.tell_cells(&account, FromSeat::Heard);
                 self.ask_lobby(conn, account, request);
             }
             (_, Speaker::Stranger) => {
@@ -82,7 +83,8 @@ impl Engine {
         self.refuse(conn, "malformed", why);
         self.count_junk(conn);
         if let Some(account) = account {
-            self.in_cells(|cells, cx| cells.charge_malformed(cx, &account, why, line));
+            let (why, line) = (why.to_owned(), line.to_owned());
+            self.tell_cells(&account, FromSeat::Malformed { why, line });
         }
     }
 
@@ -141,17 +143,16 @@ impl Engine {
         }
         self.services.effects.push(Effect::Admit { conn });
         self.login_was(conn, Some(account), LoginOutcome::Good);
-        self.in_cells(|cells, cx| {
-            cells.tell_tournaments(cx, account);
-            cells.player_is_here(cx, account);
-        });
+        self.tell_cells(account, FromSeat::Arrive);
         // The lobby's records about this account may be in flight. Records that follow send
         // notifications of their own once they are durable.
         let invitations = self.lobby.invitations_of(account, self.now_ms());
         let owed: Vec<TournamentId> = self.lobby.state().owed_to(account).cloned().collect();
+        let waiting = account.clone();
         let account = account.clone();
         let inform = FollowUp::Inform { conn, account, invitations, owed };
         self.once_durable(vec![StreamKey::Lobby], inform);
+        self.fill_queues_of(&waiting);
     }
 
     /// Sends a connection that logged in the lobby's notices for its account.
@@ -190,7 +191,7 @@ impl Engine {
     /// Like `closed`, with a fault that says how the connection was lost.
     pub(crate) fn lost(&mut self, conn: ConnId, fault: &Fault, why: CloseReason) {
         if let Some((account, seat)) = self.detach(conn, why) {
-            self.in_cells(|cells, cx| cells.player_is_gone(cx, &account, fault));
+            self.tell_cells(&account, FromSeat::Leave(fault.clone()));
             self.without_connection(account, seat);
         }
     }
@@ -243,7 +244,7 @@ impl Engine {
 
     fn miss(&mut self, account: &PlayerName) {
         let fault = Fault::disconnected("the connection was lost");
-        self.in_cells(|cells, cx| cells.player_is_gone(cx, account, &fault));
+        self.tell_cells(account, FromSeat::Leave(fault));
     }
 
     pub(crate) fn conn_of(&self, player: &PlayerName) -> Option<ConnId> {

@@ -1,9 +1,9 @@
 //! The seat side: connections, logins, and the messages of players.
 //!
 //! ```text
-//!   gateways ──▶ sessions ──Arrive, Leave, Answer, Delivered──▶ cells
-//!                    ▲                                            │
-//!                    └────── Ask, Send, Call (effects) ◀──────────┘
+//!   gateways ──▶ sessions, request clocks ──Arrive, Leave, Answer, Delivered──▶ cells
+//!                    ▲                                                            │
+//!                    └────────────────── Ask, Notice, Recall ◀────────────────────┘
 //! ```
 //!
 //! A session belongs to one connection. Handlers here find out who speaks, and hand the message to
@@ -22,6 +22,8 @@ use crate::ConnId;
 use crate::seat::Seat;
 use agon_core::PlayerName;
 pub(crate) use peers::is_of_series;
+#[cfg(test)]
+pub(crate) use present::PlayerSeat;
 pub(crate) use present::{LineSeat, PresentPlayers, RequestWay};
 use sessions::Sessions;
 use std::collections::BTreeSet;

@@ -10,9 +10,8 @@
 use crate::cells::OBSERVERS_MAX;
 use crate::follow_up::FollowUp;
 use crate::journal::StreamKey;
-use crate::{
-    AskId, CloseReason, ConnId, Effect, Engine, LoginOutcome, Note, PeerSaid, Tell, names,
-};
+use crate::port::{Answer, FromSeat, GivenAnswer};
+use crate::{CloseReason, ConnId, Effect, Engine, LoginOutcome, Note, PeerSaid, Tell, names};
 use agon_core::lobby::{AccountKind, Announcement, LobbyCommand, LobbyRejection, Role};
 use agon_core::{Millis, PlayerName, TournamentId};
 use agon_wire::fish::observer::Follow;
@@ -54,14 +53,10 @@ impl Engine {
             PeerSaid::Observe { follow, series } => self.observe_series(conn, follow, &series),
             PeerSaid::Answer { ask, answer } => {
                 let Some(player) = self.seats.sessions.account(conn).cloned() else { return };
-                self.in_cells(|cells, cx| match ask {
-                    AskId::Match(key, request) => {
-                        cells.peer_plays(cx, &key, player, request, answer, at);
-                    }
-                    AskId::Tournament(id, request) => {
-                        cells.peer_greets(cx, &id, player, request, answer, at);
-                    }
-                });
+                let timing = self.timing(&player, |open| *open == ask, at);
+                let given = GivenAnswer::Reply(ask, answer);
+                // A program is not told why its answer was rejected.
+                self.tell_cells(&player, FromSeat::Answer(Answer { given, timing, at }));
             }
         }
     }

@@ -3,9 +3,9 @@
 //! The seat side writes this table when a player arrives or leaves. Cells and the lobby only read
 //! it. They know players by name and by what their seat can do, and no session.
 
-use crate::ConnId;
 use crate::seat::{Form, Seat, Wire, Wires};
-use agon_core::{Match, Millis, Nonce, PlayerName};
+use crate::{AskId, ConnId};
+use agon_core::{Match, Millis, Nonce, PlayerName, RequestClock, Timing};
 use agon_games::Json;
 use agon_wire::native::Hello;
 use agon_wire::request::Shows;
@@ -50,8 +50,8 @@ pub(crate) struct PlayerSeat {
     listens: bool,
     nonce: Option<Nonce>,
     proposal: Option<Json>,
-    /// Whether the player let a request time out and has sent nothing since.
-    is_silent: bool,
+    /// The requests that the connection was sent and that are open, each with its clock.
+    requests: Vec<(AskId, RequestClock)>,
 }
 
 impl PlayerSeat {
@@ -77,7 +77,7 @@ impl PlayerSeat {
             listens,
             nonce: hello.and_then(|hello| hello.nonce.clone()),
             proposal: hello.and_then(|hello| hello.proposal.clone()),
-            is_silent: false,
+            requests: Vec::new(),
         }
     }
 
@@ -91,7 +91,7 @@ impl PlayerSeat {
             listens: false,
             nonce: None,
             proposal: None,
-            is_silent: false,
+            requests: Vec::new(),
         }
     }
 
@@ -145,6 +145,31 @@ impl PlayerSeat {
         self.nonce.clone()
     }
 
+    /// Opens a request that is about to be sent. A request that is sent again has a new clock.
+    pub(crate) fn open_request(&mut self, ask: AskId, clock: RequestClock) {
+        self.close_request(&ask);
+        self.requests.push((ask, clock));
+    }
+
+    /// Forgets a request, which is not open any more.
+    pub(crate) fn close_request(&mut self, ask: &AskId) {
+        self.requests.retain(|(open, _)| open != ask);
+    }
+
+    /// How long the player took for an answer that was read at `at`; `None` if no such request is
+    /// open here.
+    pub(super) fn timing(&self, is_it: impl Fn(&AskId) -> bool, at: Millis) -> Option<Timing> {
+        let (_, clock) = self.requests.iter().find(|(ask, _)| is_it(ask))?;
+        Some(clock.timing(at))
+    }
+
+    /// Starts the clock of a request that was written to the socket at `at`.
+    fn deliver(&mut self, ask: &AskId, at: Millis) {
+        if let Some((_, clock)) = self.requests.iter_mut().find(|(open, _)| open == ask) {
+            clock.deliver(at);
+        }
+    }
+
     /// The configuration that the player proposes for a tournament, as JSON.
     pub(crate) fn proposal(&self) -> Option<String> {
         self.proposal.as_ref().map(|proposal| proposal.get().to_owned())
@@ -163,7 +188,7 @@ pub(crate) struct PresentPlayers {
 
 impl PresentPlayers {
     /// Seats a player; returns the connection that the player had before.
-    pub(super) fn arrive(&mut self, player: &PlayerName, seat: PlayerSeat) -> Option<ConnId> {
+    pub(crate) fn arrive(&mut self, player: &PlayerName, seat: PlayerSeat) -> Option<ConnId> {
         self.gone_since.remove(player);
         self.changes += 1;
         let conn = seat.conn();
@@ -196,6 +221,11 @@ impl PresentPlayers {
         self.seats.get(player)
     }
 
+    /// The seat of a player, if they can be reached.
+    pub(crate) fn seat_mut(&mut self, player: &PlayerName) -> Option<&mut PlayerSeat> {
+        self.seats.get_mut(player)
+    }
+
     /// The connection of a player, if they are connected.
     pub(crate) fn conn_of(&self, player: &PlayerName) -> Option<ConnId> {
         self.seat(player)?.conn()
@@ -220,17 +250,11 @@ impl PresentPlayers {
         players.filter_map(|player| Some((player.clone(), self.wire_of(player)?))).collect()
     }
 
-    /// Records that a player let a request time out.
-    pub(crate) fn mark_silent(&mut self, player: &PlayerName) {
-        if let Some(seat) = self.seats.get_mut(player) {
-            seat.is_silent = true;
-        }
-    }
-
-    /// Records that a player sent something; returns whether they were silent before.
-    pub(crate) fn hear_from(&mut self, player: &PlayerName) -> bool {
-        let seat = self.seats.get_mut(player);
-        seat.is_some_and(|seat| std::mem::take(&mut seat.is_silent))
+    /// Starts the clock of a request that was written at `at`, if the player still has the
+    /// connection.
+    pub(super) fn deliver(&mut self, player: &PlayerName, conn: ConnId, ask: &AskId, at: Millis) {
+        let seat = self.seats.get_mut(player).filter(|seat| seat.conn() == Some(conn));
+        seat.into_iter().for_each(|seat| seat.deliver(ask, at));
     }
 
     /// Since when a player is without a connection.

@@ -3,15 +3,18 @@
 //! The log is in memory. Records stay in flight until a test says that they are durable, so a test
 //! sees what an input leads to at once and what only follows from a record.
 
-use agon_core::lobby::{AccountKind, LobbyCommand, Role, TokenHash};
-use agon_core::{
-    Event, Line, Millis, PlayerName, Preset, Raw, RoundRobin, Secret, SecretKept, StreamEnd,
-    TournamentId, TournamentPlan, TournamentStarted,
+use agon_core::lobby::{
+    AccountKind, Announcement, LobbyCommand, Role, Selection, TokenHash, Window,
 };
-use agon_engine::query::{Decide, Query};
+use agon_core::{
+    Event, Greeting, Line, Millis, PlayerName, Preset, Raw, RoundRobin, Secret, SecretKept,
+    StreamEnd, TournamentId, TournamentPlan, TournamentStarted,
+};
+use agon_engine::query::{Decide, OpenSignUp, Query};
 use agon_engine::{
     AskId, ConnId, Effect, Effects, Engine, HousePlayers, Input, LobbySnapshot, LocalPlayers, Note,
-    QueryId, ReadError, Record, Seat, Settings, StreamKey, StreamReader, Time, Wire,
+    PeerSaid, QueryId, ReadError, Record, Seat, Settings, StreamKey, StreamReader, Time,
+    TournamentPart, Wire,
 };
 use agon_games::Registry;
 use agon_wire::native::{self, Hello};
@@ -72,6 +75,9 @@ pub(crate) struct Bench {
     pub(crate) answer_ms: Millis,
     last_request: Option<Value>,
     last_asked: Option<(ConnId, String)>,
+    /// The latest request that each connection was called for.
+    called: BTreeMap<ConnId, AskId>,
+    secrets_wanted: Vec<TournamentId>,
 }
 
 impl Bench {
@@ -94,6 +100,8 @@ impl Bench {
             answer_ms: 0,
             last_request: None,
             last_asked: None,
+            called: BTreeMap::new(),
+            secrets_wanted: Vec::new(),
         };
         bench.words();
         bench.commit();
@@ -108,7 +116,15 @@ impl Bench {
     /// Gives the engine an input; what it wants done.
     pub(crate) fn give(&mut self, input: Input) -> Vec<String> {
         self.engine.handle(Time::at(self.now), input);
-        self.words()
+        let mut words = self.words();
+        // The driver looks up the secret of a tournament that starts.
+        while let Some(id) = self.secrets_wanted.pop() {
+            let stream = StreamKey::Secret(id);
+            let lines = Ok(self.lines(&stream.name()));
+            self.engine.handle(Time::at(self.now), Input::Loaded { stream, lines });
+            words.extend(self.words());
+        }
+        words
     }
 
     /// Lets time pass; what the engine wants done.
@@ -229,6 +245,17 @@ impl Bench {
     /// A host that starts the programs of four players itself, one match at a time. They said hello
     /// over connections 1 to 4, and the tournament `cup` has begun.
     pub(crate) fn host_of_four() -> Bench {
+        Bench::host_with(TournamentPart::Whole)
+    }
+
+    /// The settings of a host that plays this part of a tournament, one match at a time.
+    pub(crate) fn local_settings(part: TournamentPart) -> Settings {
+        let local = Some(LocalPlayers { matches_max: 1, start_ms: 10_000, part });
+        Settings { local, ..Settings::default() }
+    }
+
+    /// Like `host_of_four`, for a host that plays this part of the tournament.
+    pub(crate) fn host_with(part: TournamentPart) -> Bench {
         let (id, preset) = (TournamentId::from("cup"), Preset::named("yahtzee-class").unwrap());
         let names = ["ann", "bob", "cid", "dan"].map(|name| PlayerName::new(name).unwrap());
         let players = names.to_vec();
@@ -245,12 +272,45 @@ impl Bench {
         let lines = events.map(|(stream, event)| {
             (stream.name(), StreamEnd::unchained(stream.name(), 0).record(0, &[event]))
         });
-        let local = Some(LocalPlayers { matches_max: 1, start_ms: 10_000 });
         let streams = Arc::new(Mutex::new(lines.into_iter().collect()));
-        let mut bench = Bench::over(streams, Settings { local, ..Settings::default() });
+        let mut bench = Bench::over(streams, Bench::local_settings(part));
         for (player, conn) in names.into_iter().zip(1..) {
             let (conn, seat) = (ConnId(conn), Seat::local());
             bench.give(Input::Seated { conn, seat, player, hello: hello() });
+            bench.commit();
+        }
+        bench
+    }
+
+    /// Programs of the Fish system on connections 1 and 2, which signed up for the tournament `fish`
+    /// and are asked whether they are ready.
+    pub(crate) fn two_programs() -> Bench {
+        let preset = Preset::named("fish").unwrap();
+        let mut policy = preset.policy;
+        policy.greeting = Greeting::Ready;
+        let (wait_ms, second_wait_ms, repeat) = (1_000, 1_000, false);
+        let (at_least, at_most, second_at_least) = (2, 2, 2);
+        let window = Window { at_least, at_most, wait_ms, second_wait_ms, second_at_least, repeat };
+        let kind = Registry::standard().kind(preset.game).unwrap().clone();
+        let series = Arc::new(Announcement {
+            id: "fish".into(),
+            preset: Some(preset.name.into()),
+            game: preset.game.into(),
+            config: Raw(kind.check_config(preset.config).unwrap()),
+            policy,
+            selection: Selection::SignUp(window),
+            by: None,
+        });
+        let mut bench = Bench::new(Settings::default());
+        bench.ask(OpenSignUp(Arc::clone(&series)));
+        bench.commit();
+        for (conn, name) in [(1, "ann"), (2, "bob")] {
+            let (conn, seat) = (ConnId(conn), Seat::program(Wire::Fish));
+            let from = IpAddr::V4(Ipv4Addr::LOCALHOST);
+            bench.give(Input::Opened { conn, seat, from });
+            let (name, series) = (PlayerName::new(name).unwrap(), Arc::clone(&series));
+            let said = PeerSaid::SignUp { name, strict: true, listens: false, series };
+            bench.give(Input::Peer { conn, said, at: START });
             bench.commit();
         }
         bench
@@ -282,6 +342,11 @@ impl Bench {
         self.last_asked.clone().expect("somebody was asked")
     }
 
+    /// The latest request that a program was called for.
+    pub(crate) fn asked_of(&self, conn: u64) -> Option<AskId> {
+        self.called.get(&ConnId(conn)).cloned()
+    }
+
     /// Answers a request on a connection.
     pub(crate) fn answer(&mut self, conn: u64, request: &str, answer: &str) -> Vec<String> {
         self.say(conn, &format!(r#"{{"type":"answer","id":"cup:{request}","answer":{answer}}}"#))
@@ -303,6 +368,13 @@ impl Bench {
             if let Effect::Ask { conn, ask, line, .. } = &effect {
                 self.last_asked = Some((*conn, request(ask)));
                 self.last_request = serde_json::from_slice(self.effects.line(line)).ok();
+            }
+            if let Effect::Call { conn, tell } = &effect {
+                let ask = tell.ask.iter().map(|ask| (*conn, ask.id.clone()));
+                self.called.extend(ask);
+            }
+            if let Effect::Load(StreamKey::Secret(id)) = &effect {
+                self.secrets_wanted.push(id.clone());
             }
             if let Effect::Append(record) = effect {
                 self.in_flight.push(record);
@@ -340,6 +412,8 @@ fn in_words(effect: &Effect, effects: &Effects) -> Option<String> {
         Effect::CheckPassword { conn, account, .. } => format!("check password {conn} {account}"),
         Effect::Load(stream) => format!("load {}", stream.name()),
         Effect::AskHouse(question) => format!("ask {} {}", question.player, question.request),
+        Effect::HandOut(plan) => format!("hand out {}", plan.id),
+        Effect::Report(report) => format!("report {}", report.key.id),
         Effect::KeepSnapshot { seq, .. } => format!("keep snapshot {seq}"),
         Effect::Show { watcher, shown } => format!("show {} {:?}", watcher.0, shown.about),
         Effect::EndWatch { watcher } => format!("end watch {}", watcher.0),

@@ -3,11 +3,16 @@
 use super::Handle;
 use crate::engine::{HouseQuestion, Input};
 use agon_bots::Houses;
+use agon_games::GameState;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// The threads that they run on.
-pub(super) struct HousePool(Sender<HouseQuestion>);
+pub(super) struct HousePool(Sender<Question>);
+
+/// A request to a house player, and the game as it stands.
+type Question = (HouseQuestion, Box<dyn GameState>);
 
 impl HousePool {
     pub(super) fn start(houses: Arc<Houses>, engine: Handle) -> HousePool {
@@ -23,18 +28,20 @@ impl HousePool {
     }
 
     /// Sends a house player a request.
-    pub(super) fn ask(&self, question: HouseQuestion) {
+    pub(super) fn ask(&self, question: HouseQuestion, game: Box<dyn GameState>) {
         // The threads end only with the process, so sending succeeds.
-        let _ = self.0.send(question);
+        let _ = self.0.send((question, game));
     }
 }
 
-fn think(houses: &Houses, questions: &Mutex<Receiver<HouseQuestion>>, engine: &Handle) {
+fn think(houses: &Houses, questions: &Mutex<Receiver<Question>>, engine: &Handle) {
     loop {
         let next = questions.lock().unwrap_or_else(|broken| broken.into_inner()).recv();
-        let Ok(HouseQuestion { key, player, name, request, seat, game }) = next else { return };
+        let Ok((question, game)) = next else { return };
+        let HouseQuestion { key, player, name, request, limit_ms, seat } = question;
         // The announcement checked that these house players exist.
         let Ok(mut house) = houses.make(game.name(), &name) else { continue };
+        house.limit_time(Duration::from_millis(limit_ms));
         let answer = house.answer(player.as_str(), request.as_str(), seat, &*game);
         let answer = answer.get().to_owned();
         engine.send(Input::House { key, player, request, answer });

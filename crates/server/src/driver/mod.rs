@@ -408,7 +408,13 @@ impl Driver {
                 self.check_password(conn, from, account, check);
             }
             Effect::Load(stream) => self.load(stream),
-            Effect::AskHouse(question) => self.houses.ask(*question),
+            Effect::AskHouse(question) => {
+                if let Some(game) = self.engine.game_of(&question) {
+                    self.houses.ask(*question, game.boxed_clone());
+                }
+            }
+            // Only a host of local programs divides its tournament.
+            Effect::HandOut(_) | Effect::Report(_) => {}
             Effect::KeepSnapshot { seq, lobby } => self.keep_snapshot(seq, *lobby),
             Effect::Show { watcher, shown } => {
                 if let Some(queue) = self.watchers.get_mut(&watcher) {

@@ -19,7 +19,6 @@ mod framing;
 mod outbox;
 mod peer;
 mod peer_observer;
-mod sign_ups;
 mod sweep;
 mod tcp;
 pub(crate) mod websocket;
@@ -28,6 +27,7 @@ use crate::driver::Handle;
 use crate::lateness;
 use crate::ledger::Ledger;
 use crate::net::{Guest, Host, Limits, PlayerSockets, Stream, Tls, accept};
+use crate::per_minute::PerMinute;
 pub use erlang::{ErlangCookie, ErlangError, ErlangSettings, NodeName, serve_erlang};
 pub(crate) use outbox::{Outbox, Written};
 pub use peer::serve_peers;
@@ -45,7 +45,7 @@ struct Shared {
     host: Arc<Host>,
     places: Arc<Semaphore>,
     connections: sweep::OpenConnections,
-    sign_ups: sign_ups::SignUps,
+    sign_ups: PerMinute,
     /// The runtime that serves players' sockets.
     runtime: tokio::runtime::Handle,
 }
@@ -63,7 +63,7 @@ impl Gateway {
             host: Host::new(engine, limits, tls),
             places,
             connections: sweep::OpenConnections::default(),
-            sign_ups: sign_ups::SignUps::default(),
+            sign_ups: PerMinute::default(),
             runtime: runtime.clone(),
         };
         let gateway = Gateway(Arc::new(shared));

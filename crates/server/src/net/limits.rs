@@ -42,6 +42,8 @@ pub struct Limits {
     pub password_checks_per_address_max: usize,
     /// Sign-ups a minute from one address, at ports where a player needs only a name.
     pub sign_ups_per_minute_max: u32,
+    /// Guests a minute from one address.
+    pub guests_per_minute_max: u32,
 }
 
 impl Default for Limits {
@@ -65,6 +67,7 @@ impl Default for Limits {
             watchers_per_address_max: 500,
             password_checks_per_address_max: 1_000,
             sign_ups_per_minute_max: 300,
+            guests_per_minute_max: 60,
         }
     }
 }

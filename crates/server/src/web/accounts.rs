@@ -17,12 +17,12 @@ use crate::engine::query::{
 };
 use crate::passwords::{Attempt, Purpose, Unchecked};
 use crate::throttle::Verdict;
-use agon_core::lobby::{AccountKind, LobbyCommand, Role};
+use agon_core::lobby::{AccountKind, LobbyCommand, PasswordHash, Role};
 use agon_core::{Millis, PlayerName, PlayerStatistics};
 use axum::Json;
 use axum::extract::{ConnectInfo, Path, Query, State};
 use axum::http::{StatusCode, header};
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -93,6 +93,18 @@ pub(super) struct NewSession {
     expires_at: Millis,
 }
 
+impl NewSession {
+    pub(super) fn new(account: PlayerName, token: String, expires_at: Millis) -> NewSession {
+        NewSession { account, token, expires_at }
+    }
+
+    /// The answer for a new session, which nobody may store.
+    pub(super) fn created(self) -> Response {
+        let uncached = [(header::CACHE_CONTROL, "no-store")];
+        (StatusCode::CREATED, uncached, Json(self)).into_response()
+    }
+}
+
 /// The account that a token belongs to.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -100,6 +112,9 @@ pub(super) struct Holder {
     account: PlayerName,
     kind: AccountKind,
     role: Role,
+    /// Whether the account is a guest's, who has no password yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    guest: bool,
 }
 
 pub(super) async fn list(State(web): State<Web>, Query(page): Query<Page>) -> Answer {
@@ -128,19 +143,36 @@ pub(super) async fn register(
         return Err(Problem::unprocessable(detail));
     }
     password::check_new(&password).map_err(Problem::unprocessable)?;
-    let account = names::normalized(&account);
-    if web.ask(FindAccount(account.clone())).await?.is_some() {
-        let detail = format!("the name {account} is taken; log in, or choose another");
-        return Err(Problem::conflict(detail));
-    }
-    names::check_new(&account).map_err(Problem::unprocessable)?;
-    let attempt = attempt(peer, &account, Purpose::New);
-    let passwords = web.handle.passwords();
-    let hash = passwords.check(attempt, move || (Verdict::Right, auth::hash(&password)));
-    let password = hash.await.map_err(unchecked)?.map_err(|_| Problem::internal())?;
+    let account = new_name(&web, account).await?;
+    let password = new_password(&web, peer, &account, password).await?;
     let location = [(header::LOCATION, location(&account))];
     let registered = web.ask(Register { account, kind, role: Role::Player, password }).await??;
     Ok((StatusCode::CREATED, location, Json(registered)).into_response())
+}
+
+/// A name for a new account, in the form in which it is stored.
+pub(super) async fn new_name(web: &Web, name: PlayerName) -> Result<PlayerName, Problem> {
+    let name = names::normalized(&name);
+    if web.ask(FindAccount(name.clone())).await?.is_some() {
+        let detail = format!("the name {name} is taken; log in, or choose another");
+        return Err(Problem::conflict(detail));
+    }
+    names::check_new(&name).map_err(Problem::unprocessable)?;
+    Ok(name)
+}
+
+/// The hash of a new password.
+pub(super) async fn new_password(
+    web: &Web,
+    peer: Peer,
+    account: &PlayerName,
+    password: String,
+) -> Result<PasswordHash, Problem> {
+    password::check_new(&password).map_err(Problem::unprocessable)?;
+    let attempt = attempt(peer, account, Purpose::New);
+    let passwords = web.handle.passwords();
+    let hash = passwords.check(attempt, move || (Verdict::Right, auth::hash(&password)));
+    hash.await.map_err(unchecked)?.map_err(|_| Problem::internal())
 }
 
 /// The URL of an account, percent-encoded.
@@ -169,9 +201,7 @@ pub(super) async fn log_in(
     let (name, issued) = (account.clone(), token.clone());
     let issued = web.ask(IssueToken { account: name, token: issued, from: peer.0 });
     let expires_at = issued.await??;
-    let session = NewSession { account, token, expires_at };
-    let uncached = [(header::CACHE_CONTROL, "no-store")];
-    Ok((StatusCode::CREATED, uncached, Json(session)).into_response())
+    Ok(NewSession::new(account, token, expires_at).created())
 }
 
 /// The name as it is stored: old accounts may have names that are not normalized.
@@ -226,8 +256,8 @@ fn unchecked(why: Unchecked) -> Problem {
 
 pub(super) async fn whose(State(web): State<Web>, Who { account, role, .. }: Who) -> Answer {
     let found = web.ask(FindAccount(account.clone())).await?;
-    let (ShownAccount { kind, .. }, _) = found.ok_or_else(Problem::internal)?;
-    Ok(Json(Holder { account, kind, role }).into_response())
+    let (ShownAccount { kind, guest, .. }, _) = found.ok_or_else(Problem::internal)?;
+    Ok(Json(Holder { account, kind, role, guest }).into_response())
 }
 
 pub(super) async fn log_out(State(web): State<Web>, who: Who) -> Answer {
@@ -246,9 +276,7 @@ pub(super) async fn change_password(
     if !check(&web, peer, &who.account, old).await? {
         return Err(Problem::forbidden("`old` is not the account's password; send the right one"));
     }
-    let attempt = attempt(peer, &who.account, Purpose::New);
-    let hash = web.handle.passwords().check(attempt, move || (Verdict::Right, auth::hash(&new)));
-    let password = hash.await.map_err(unchecked)?.map_err(|_| Problem::internal())?;
+    let password = new_password(&web, peer, &who.account, new).await?;
     let (account, keep) = (who.account, Some(who.token));
     let command = LobbyCommand::ChangePassword { account, password, keep };
     web.ask(Decide(command)).await??;

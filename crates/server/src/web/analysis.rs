@@ -157,13 +157,14 @@ fn whole(archive: &Archive, id: &TournamentId) -> Result<Vec<u8>, Problem> {
     let Some(model) = models.about(&results.game) else {
         return Err(Problem::unprocessable(format!("there is no analysis for {}", results.game)));
     };
-    let ids: Vec<_> =
-        results.rounds.iter().flat_map(|round| &round.matches).map(|report| &report.id).collect();
+    let reports = || results.rounds.iter().flat_map(|round| &round.matches);
+    let ids: Vec<_> = reports().map(|report| &report.id).collect();
     if ids.len() > MATCHES_MAX {
         return Err(Problem::unprocessable(format!(
             "{id} has more than {MATCHES_MAX} matches; `agon analyse` analyses its log"
         )));
     }
+    let models = models.among(reports().map(|report| report.result.games.len()).sum());
     let (mut analyses, mut refused) = (Vec::new(), 0);
     for match_id in ids {
         let key = MatchKey::new(id.clone(), match_id.clone());

@@ -48,6 +48,10 @@ struct ShownPreset {
     game: &'static str,
     /// A line for people.
     about: &'static str,
+    /// How many connected players start a game in the queue of this name; absent if an operator
+    /// starts it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue_players: Option<u32>,
 }
 
 /// Lists the games and presets.
@@ -61,6 +65,7 @@ pub(super) async fn all(State(web): State<Web>) -> Answer {
         preset: preset.name,
         game: preset.game,
         about: preset.about,
+        queue_players: preset.queue_players,
     });
     let all = Games { games: kinds.collect(), presets: presets.collect() };
     Ok(Json(all).into_response())

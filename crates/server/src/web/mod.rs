@@ -12,6 +12,7 @@ mod answers;
 mod archive;
 mod assets;
 mod body;
+mod casual;
 mod docs;
 mod events;
 mod exposition;
@@ -19,6 +20,7 @@ mod faults;
 mod formats;
 mod games;
 mod guard;
+mod guests;
 mod invitations;
 mod listener;
 mod lobby;
@@ -46,6 +48,7 @@ mod who;
 use crate::driver::Handle;
 use crate::engine::query::Query;
 use crate::net::{Guests, Host, PlayerSockets};
+use crate::per_minute::PerMinute;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
@@ -84,6 +87,8 @@ struct Web {
     /// The counts of observers by address.
     watchers: Arc<Guests>,
     answers: Arc<answers::Answers>,
+    /// The new guests of each address.
+    guests: Arc<PerMinute>,
     /// The permits of the threads that read the log.
     readers: Arc<Semaphore>,
     analysts: Arc<analysis::Analysts>,
@@ -126,6 +131,7 @@ pub async fn serve_http(
         places: Arc::new(places::Places::new(host.limits())),
         watchers: Arc::default(),
         answers: Arc::default(),
+        guests: Arc::default(),
         readers: Arc::new(Semaphore::new(READERS_MAX)),
         analysts: Arc::default(),
     };

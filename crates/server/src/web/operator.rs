@@ -1,5 +1,5 @@
 //! Operators' requests: to start, cancel, pause and resume tournaments, to rule about results, and
-//! to withdraw players. Every body gives a reason. An order that is not possible is a conflict that
+//! to enter and withdraw players. Every body gives a reason. An order that is not possible is a conflict that
 //! says what is possible.
 
 use super::accounts::name_of;
@@ -46,7 +46,7 @@ impl Form for Outcome {
     const SECRET: bool = false;
 }
 
-/// The player to withdraw.
+/// The player to enter or to withdraw.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Player {
@@ -202,6 +202,16 @@ pub(super) async fn withdraw(
     Body(Player { player, why }): Body<Player>,
 ) -> Answer {
     carry_out(&web, Order::Withdraw(id.into(), player), by, why).await
+}
+
+pub(super) async fn enter(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    Operator(by): Operator,
+    Body(Player { player, why }): Body<Player>,
+) -> Answer {
+    let order = LobbyOrder::Enter { tournament: id.into(), player };
+    carry_out(&web, Order::Lobby(order), by, why).await
 }
 
 pub(super) async fn log_out(

@@ -2,7 +2,8 @@
 
 use super::problem::Problem;
 use super::{Answer, Web, answers, archive, games, standings};
-use crate::recent::At;
+use crate::engine::query::FindAccount;
+use crate::recent::{At, KEPT_MAX};
 use agon_core::{
     Event, GameResult, Line, Match, MatchId, MatchName, MatchReplay, MatchReport, Millis,
     PlayerName, Raw, ReplayStep, TournamentId,
@@ -44,8 +45,15 @@ struct PlayedMatch {
 
 pub(super) async fn lately(State(web): State<Web>, Path(name): Path<String>) -> Answer {
     let player = standings::known(&web, &name).await?;
-    let places = standings::lately(&web, &player).await?.played;
-    let matches = at_places(&web, places.into()).await?;
+    let mut places: Vec<At> = standings::lately(&web, &player).await?.played.into();
+    // Players who claimed a guest account keep its games.
+    let account = web.ask(FindAccount(player.clone())).await?;
+    if let Some(guest) = account.and_then(|(account, _)| account.claimed) {
+        places.extend(standings::lately(&web, &guest).await?.played);
+        places.sort_by_key(|place| std::cmp::Reverse(place.at));
+        places.truncate(KEPT_MAX);
+    }
+    let matches = at_places(&web, places).await?;
     Ok(Json(Played { player, matches }).into_response())
 }
 

@@ -4,9 +4,9 @@
 use super::route::Access::{Operator, Owner, PerhapsToken, Token};
 use super::route::Route;
 use super::{
-    accounts, analysis, announce, assets, docs, events, faults, formats, games, invitations, lobby,
-    matches, metrics, openapi, operator, page, play, played, positions, queues, reports, standings,
-    start, tournaments,
+    accounts, analysis, announce, assets, casual, docs, events, faults, formats, games, guests,
+    invitations, lobby, matches, metrics, openapi, operator, page, play, played, positions, queues,
+    reports, standings, start, tournaments,
 };
 use crate::engine::Report;
 use crate::engine::Wanted;
@@ -18,6 +18,7 @@ use serde_json::Value;
 /// Every route there is.
 pub(super) fn all() -> Vec<Route> {
     let mut all = of_accounts();
+    all.extend(for_guests());
     all.extend(of_tournaments());
     all.extend(of_ended_tournaments());
     all.extend(of_matches());
@@ -87,6 +88,37 @@ fn of_accounts() -> Vec<Route> {
         Route::get("/api/v1/play", play::play, "The native protocol over WebSocket.")
             .upgrades("A WebSocket; docs/protocol/native.md has its messages.")
             .fails(&[400, 403, 426]),
+    ]
+}
+
+/// Guests, and the games that they start by themselves.
+fn for_guests() -> Vec<Route> {
+    vec![
+        Route::post(
+            "/api/v1/guests",
+            guests::register,
+            "Makes a guest account, and logs it in for a token.",
+        )
+        .gives::<accounts::NewSession>(201)
+        .fails(&[403, 429]),
+        Route::put(
+            "/api/v1/accounts/me/claim",
+            guests::claim,
+            "Gives the guest who asks a name and a password, and logs in under that name.",
+        )
+        .by(Token)
+        .takes::<guests::Claiming>()
+        .gives::<accounts::NewSession>(201)
+        .fails(&[403, 409, 429]),
+        Route::post(
+            "/api/v1/casual",
+            casual::play,
+            "Starts a casual game against house players, or invites people to one.",
+        )
+        .by(Token)
+        .takes::<casual::CasualGame>()
+        .gives::<announce::Announced>(201)
+        .fails(&[403, 404, 409]),
     ]
 }
 
@@ -283,6 +315,12 @@ fn for_operators() -> Vec<Route> {
             "Ends a paused tournament with these winners, or with none.",
         )
         .takes::<Outcome>(),
+        Route::post(
+            "/api/v1/tournaments/{id}/enter",
+            operator::enter,
+            "Enters a player into a tournament that runs.",
+        )
+        .takes::<Player>(),
         Route::post("/api/v1/tournaments/{id}/withdraw", operator::withdraw, "Takes a player out.")
             .takes::<Player>(),
         Route::post(

@@ -139,6 +139,13 @@ pub(super) async fn history(
     Ok(Json(RatingHistory { game, player, points }).into_response())
 }
 
+/// The ratings at a game, the strongest player first; empty for an unknown game.
+pub(super) async fn ratings(web: &Web, game: String) -> Result<Vec<(PlayerName, i64)>, Problem> {
+    let ranking = look(web, move |statistics, _| statistics.ranking(&game)).await?;
+    let rating = |ranked: Ranked| (ranked.player, ranked.rating.value.round() as i64);
+    Ok(ranking.into_iter().map(rating).collect())
+}
+
 fn check_game(web: &Web, game: &str) -> Result<(), Problem> {
     let games = web.handle.games();
     if games.kind(game).is_none() {

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Champions = fn(&Course) -> Result<BTreeSet<PlayerName>, String>;
 
 /// The formats by name.
-const FORMATS: [(&str, Champions); 9] = [
+const FORMATS: [(&str, Champions); 10] = [
     ("bracket", survivors),
     ("knockout", survivors),
     ("round-robin", leaders),
@@ -21,6 +21,7 @@ const FORMATS: [(&str, Champions); 9] = [
     ("gauntlet", largest_share),
     ("arena", arena_leaders),
     ("stages", last_stage),
+    ("until-sure", strongest),
 ];
 
 pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
@@ -135,6 +136,30 @@ fn arena_leaders(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
         vec![sheet.points, ratings[player], sheet.game_points]
     };
     Ok(scores::most(left.map(|(player, sheet)| (player, merit(player, sheet)))))
+}
+
+/// The strongest player by the results of all games. Of several who are equally strong, any may
+/// have won.
+fn strongest(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
+    let left: Vec<&PlayerName> =
+        course.players.iter().filter(|player| !course.is_out(player)).collect();
+    if course.rounds.is_empty() {
+        return Ok(left.into_iter().cloned().collect());
+    }
+    let strengths = scores::strengths(course);
+    let best = left.iter().map(|player| strengths[*player]).fold(f64::MIN, f64::max);
+    let winners = course.winners.iter().flatten();
+    let is_best = |player: &&PlayerName| {
+        strengths.get(*player).is_some_and(|own| *own > best - 1e-6) && left.contains(player)
+    };
+    let winners: BTreeSet<PlayerName> = winners.filter(is_best).cloned().collect();
+    let due = left.into_iter().filter(|player| strengths[*player] > best - 1e-6);
+    // A winner who failed at the farewell lost the win, and nobody gets it.
+    let failed = || due.clone().find(|player| course.failed.contains(*player)).cloned();
+    Ok(match winners.is_empty() {
+        true => failed().or_else(|| due.clone().next().cloned()).into_iter().collect(),
+        false => winners,
+    })
 }
 
 /// The players left after the last round: each won, or had a bye. In a bracket with a match for

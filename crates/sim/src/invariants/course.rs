@@ -149,6 +149,7 @@ impl Course {
                 let all = self.rounds.iter_mut().flat_map(|(_, matches)| matches);
                 all.for_each(|played| played.before = None);
             }
+            Event::PlayerEntered(entered) => self.players.push(entered.player.clone()),
             Event::PlayerDropped(dropped) => {
                 let player = dropped.faulted.player.clone();
                 match self.rounds_ended {

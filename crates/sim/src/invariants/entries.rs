@@ -98,6 +98,10 @@ impl<'a> Lobby<'a> {
             Event::SignUpWithdrawn(gone) => self.goes(&gone.tournament, &gone.player),
             Event::InvitationRejected(gone) => self.goes(&gone.tournament, &gone.player),
             Event::WithdrawalOrdered(gone) => self.goes(&gone.tournament, &gone.player),
+            Event::EntryOrdered(entry) => {
+                self.allowed(&entry.player)
+                    .map_err(|what| format!("an operator's entry: {what}"))?;
+            }
             Event::PlayerEnqueued(waits) => {
                 self.allowed(&waits.player)?;
                 let queue = waits.queue.as_str().to_owned();

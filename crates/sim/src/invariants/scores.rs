@@ -97,6 +97,49 @@ fn order(player: &PlayerName, played: &Played, result: &MatchResult) -> (u8, i64
     (1, -i64::from(result.halves[seat]), rank.map_or(255, i64::from))
 }
 
+/// The strength of every player by the results of their games: the most likely one, where everybody
+/// also has half a drawn game against an average player. Fitted one player after the other, by
+/// bisection.
+pub(super) fn strengths(course: &Course) -> BTreeMap<PlayerName, f64> {
+    let mut met: BTreeMap<&PlayerName, Vec<(&PlayerName, f64, f64)>> = BTreeMap::new();
+    for played in course.matches() {
+        let Some(result) = played.result().filter(|result| result.how != How::Void) else {
+            continue;
+        };
+        let ([one, other], &[won, lost]) = (&played.players[..], &result.halves[..]) else {
+            continue;
+        };
+        let (won, lost) = (f64::from(won) / 2.0, f64::from(lost) / 2.0);
+        met.entry(one).or_default().push((other, won, won + lost));
+        met.entry(other).or_default().push((one, lost, won + lost));
+    }
+    let mut all: BTreeMap<PlayerName, f64> =
+        course.players.iter().map(|player| (player.clone(), 0.0)).collect();
+    let expected = |difference: f64| 1.0 / (1.0 + f64::exp(-difference));
+    for _ in 0..2_000 {
+        let mut change: f64 = 0.0;
+        for (player, games) in &met {
+            let missing = |own: f64| {
+                let of_game = |(other, points, count): &(&PlayerName, f64, f64)| {
+                    points - count * expected(own - all.get(*other).copied().unwrap_or(0.0))
+                };
+                0.5 * (0.5 - expected(own)) + games.iter().map(of_game).sum::<f64>()
+            };
+            let (mut low, mut high) = (-60.0, 60.0);
+            for _ in 0..60 {
+                let middle = f64::midpoint(low, high);
+                if missing(middle) > 0.0 { low = middle } else { high = middle }
+            }
+            let before = all.insert((*player).clone(), low).unwrap_or(0.0);
+            change = change.max((low - before).abs());
+        }
+        if change < 1e-9 {
+            break;
+        }
+    }
+    all
+}
+
 /// The players with the most points, then by tie-breaks, among those who are not out.
 pub(super) fn best(
     course: &Course,

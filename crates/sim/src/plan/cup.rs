@@ -107,7 +107,7 @@ fn newer_format(rng: &mut Rng, policy: &mut Value) {
         &["points"],
     ];
     let tie_breaks = *rng.pick(&orders);
-    let (format, ties) = match rng.below(10) {
+    let (format, ties) = match rng.below(11) {
         0 => (json!({"kind": "swiss", "rounds": rng.between(1, 4)}), ties),
         1 => (json!({"kind": "swiss", "tie_breaks": tie_breaks}), ties),
         2 => (json!({"kind": "swiss", "rounds": 2, "min": 2, "max": rng.between(3, 4)}), "share"),
@@ -123,6 +123,13 @@ fn newer_format(rng: &mut Rng, policy: &mut Value) {
         }
         7 => (json!({"kind": "round-robin", "cycles": 2, "tie_breaks": tie_breaks}), ties),
         8 => (json!({"kind": "bracket", "third_place": true}), "replay"),
+        9 => {
+            let (places, matches_max) = (rng.between(1, 2), rng.between(1, 8));
+            let confidence = rng.between(50, 80);
+            let format = json!({"kind": "until-sure", "confidence": confidence,
+                                "places": places, "matches_max": matches_max});
+            (format, ties)
+        }
         _ => {
             let first = json!({"kind": rng.pick(&["groups", "swiss", "round-robin"])});
             let second = json!({"kind": rng.pick(&["bracket", "swiss"])});

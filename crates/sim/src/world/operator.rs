@@ -127,8 +127,12 @@ impl World {
                 let id = self.rng.pick(&running).clone();
                 Order::Tournament(id, TournamentOrder::Pause)
             }
-            0..68 if !running.is_empty() => {
+            0..65 if !running.is_empty() => {
                 Order::Withdraw(self.rng.pick(&running).clone(), player)
+            }
+            0..68 if !running.is_empty() => {
+                let tournament = self.rng.pick(&running).clone();
+                Order::Lobby(LobbyOrder::Enter { tournament, player })
             }
             68..76 => Order::Blacklist(player),
             76..82 => Order::Lift(player),

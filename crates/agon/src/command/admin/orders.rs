@@ -8,7 +8,7 @@ use crate::args::{
 use crate::command::login;
 use crate::exit::Misuse;
 use agon_client::http::escaped;
-use agon_core::{Format, Preset};
+use agon_core::{Format, Preset, Ties};
 use agon_games::Registry;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -72,6 +72,11 @@ fn tournament(command: &TournamentCommand) -> Result<Order> {
             };
             post(format!("{}/award", page(id)), json!({"winners": winner, "why": why}), done)
         }
+        TournamentCommand::Enter { id, player, why } => post(
+            format!("{}/enter", page(id)),
+            json!({"player": player, "why": why}),
+            format!("{player} enters {id} and plays from its next round on."),
+        ),
         TournamentCommand::Withdraw { id, player, why } => post(
             format!("{}/withdraw", page(id)),
             json!({"player": player, "why": why}),
@@ -120,6 +125,10 @@ fn policy(args: &CreateArgs) -> Result<Option<Value>> {
     }
     if let Some(pace) = args.pace {
         policy["match"]["time"]["house_pace_ms"] = json!(pace);
+    }
+    if args.duplicate {
+        policy["match"]["duplicate"] = json!(true);
+        policy["match"]["ties"] = json!(Ties::Share);
     }
     Ok(policy.as_object().is_some_and(|fields| !fields.is_empty()).then_some(policy))
 }

@@ -1,4 +1,5 @@
-//! The limit on sign-ups from one address, at ports where a player needs only a name.
+//! A limit on how often a minute one address may do something: sign up with only a name, or become a
+//! guest.
 
 use crate::address;
 use agon_core::Millis;
@@ -6,24 +7,24 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Mutex;
 
-/// How many addresses are remembered; those with the fewest recent sign-ups are forgotten first.
+/// How many addresses are remembered; those that did the least lately are forgotten first.
 const ADDRESSES_MAX: usize = 20_000;
 
 const MINUTE_MS: Millis = 60_000;
 
-/// The sign-ups of the last minute.
+/// What every address did in the last minute.
 #[derive(Default)]
-pub(super) struct SignUps(Mutex<HashMap<IpAddr, Recent>>);
+pub(crate) struct PerMinute(Mutex<HashMap<IpAddr, Recent>>);
 
-/// The remaining sign-ups of an address.
+/// How often an address may still do it.
 struct Recent {
     left: f64,
     at: Millis,
 }
 
-impl SignUps {
-    /// Whether one more sign-up from this address is allowed now.
-    pub(super) fn take(&self, from: IpAddr, per_minute_max: u32, now: Millis) -> bool {
+impl PerMinute {
+    /// Whether this address may do it once more now.
+    pub(crate) fn take(&self, from: IpAddr, per_minute_max: u32, now: Millis) -> bool {
         let most = f64::from(per_minute_max);
         let refilled = |recent: &Recent| {
             let since = now.saturating_sub(recent.at) as f64;
@@ -51,8 +52,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sign_ups_a_minute_of_one_address_are_limited() {
-        let sign_ups = SignUps::default();
+    fn actions_a_minute_of_one_address_are_limited() {
+        let sign_ups = PerMinute::default();
         let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
         let taken = (0..1_000).filter(|_| sign_ups.take(one, 300, 1_000)).count();
         assert_eq!(taken, 300);
@@ -63,7 +64,7 @@ mod tests {
 
     #[test]
     fn number_of_addresses_is_limited() {
-        let sign_ups = SignUps::default();
+        let sign_ups = PerMinute::default();
         for number in 0..3 * ADDRESSES_MAX as u32 {
             sign_ups.take(IpAddr::from(number.to_be_bytes()), 300, 0);
         }

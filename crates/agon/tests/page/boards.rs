@@ -1,0 +1,323 @@
+//! The boards: they fit the window, are played by keyboard alone, ask before they send, and show
+//! who moves.
+
+use crate::browser::Browser;
+use crate::checks::look;
+use crate::playing::{announce, play_on, result, seated, shows_end, slow};
+use crate::world::World;
+use serde_json::{Value, json};
+
+/// The smallest windows in which a whole board must be visible.
+const WINDOWS: [(u32, u32); 2] = [(1366, 768), (360, 740)];
+
+/// Waits until everything that fits the selectors is there and entirely inside the window.
+fn visible(browser: &mut Browser, what: &str, parts: &[&str]) {
+    for (width, height) in WINDOWS {
+        look(browser, width, height, false);
+        browser.eval("scrollTo(0, 0)");
+        for part in parts {
+            let place = json!(part);
+            let inside = format!(
+                "(all => all.length > 0 && all.every(one => {{
+                   const {{ left, top, right, bottom }} = one.getBoundingClientRect();
+                   return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight
+                     && right - left > 0;
+                 }}))([...document.querySelectorAll({place})])"
+            );
+            browser.until_true(&format!("{what} fits {width}×{height}: {part}"), &inside);
+        }
+    }
+}
+
+#[test]
+fn whole_boards_fit_a_laptop_and_a_phone_without_scrolling() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut browser = seated(&world, &ann);
+    let mut watcher = world.browser("#/");
+    announce(&world, "dice", "yahtzee-class", &["ann", "house:greedy"], slow());
+    let card = [".strip > li", ".tray.own .dice", ".halves-of-card", ".halves-of-card tr"];
+    browser.until_true("ann is asked", "document.querySelector('button.roll') !== null");
+    visible(&mut browser, "rolling", &card);
+    visible(&mut browser, "rolling", &["button.roll"]);
+    watcher.go("#/game/dice/r1m1");
+    visible(&mut watcher, "watching Yahtzee", &[".strip > li", ".tray .dice", ".halves-of-card"]);
+    world.order("/api/v1/tournaments/dice/withdraw", json!({"player": "ann", "why": "enough"}));
+    world.until_over("dice");
+    announce(&world, "ice", "fish", &["ann", "house:greedy", "house:random"], slow());
+    let ice = [".strip > li", ".ice", ".ice .tile", ".ice .coordinate", ".order"];
+    browser.until_true("ann is asked", "document.querySelector('.tile.open') !== null");
+    visible(&mut browser, "placing", &ice);
+    browser.click(".tile.open", "");
+    visible(&mut browser, "confirming", &[".ice .coordinate", ".send", ".undo"]);
+    watcher.go("#/game/ice/r1m1");
+    visible(&mut watcher, "watching Fish", &[".ice", ".ice .coordinate"]);
+    world.order("/api/v1/tournaments/ice/withdraw", json!({"player": "ann", "why": "enough"}));
+    world.until_over("ice");
+    announce(&world, "rails", "trains", &["ann", "house:greedy", "house:hold-10"], slow());
+    browser.until_true("ann is asked", "document.querySelector('.goal-choice') !== null");
+    let map = [".strip > li", ".map", ".city", ".beside .hand"];
+    visible(&mut browser, "picking", &map);
+    browser.click(".goal-choice", "");
+    browser.press("3");
+    browser.click("button.keep", "Keep 2 of 2");
+    browser.until_true("ann plays", "document.querySelector('button.cards') !== null");
+    visible(&mut browser, "playing Trains", &map);
+    visible(&mut browser, "playing Trains", &[".beside .goals", "button.cards"]);
+    watcher.go("#/game/rails/r1m1");
+    visible(&mut watcher, "watching Trains", &[".map", ".city"]);
+}
+
+#[test]
+fn yahtzee_is_played_by_keyboard_alone_and_kept_dice_stay_kept() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut people = [seated(&world, &ann)];
+    announce(&world, "dice", "yahtzee-class", &["ann", "house:greedy"], slow());
+    let [browser] = &mut people;
+    browser.until_true("ann is asked", "document.querySelector('button.roll') !== null");
+    // Nothing of the board has the focus; its keys work all the same.
+    for key in ["2", "4", "r"] {
+        browser.press(key);
+    }
+    browser.until_text(".tray.asked", "Roll 2 of 3");
+    let kept = "[...document.querySelectorAll('button.die')].map(die => die.ariaPressed).join()";
+    assert_eq!(browser.eval(kept), "false,true,false,true,false");
+    browser.until_text("button.roll", "Roll 3 again");
+    // The focus stays on the button when its answer is sent and the next request comes.
+    browser.press("ArrowDown");
+    browser.until_true("roll has the focus", "document.activeElement.matches('button.roll')");
+    browser.press("Enter");
+    browser.until_text(".tray.asked", "Choose a box");
+    browser.until_true("a box has the focus", "document.activeElement.matches('button.box')");
+    play_on(&world, "dice", &mut people, &["button.box", "button.roll"], |browser, choice| {
+        if choice == "button.roll" {
+            return browser.press("r");
+        }
+        browser.press("ArrowDown");
+        browser.until_true("a box has the focus", "document.activeElement.matches('button.box')");
+        browser.press("Enter");
+        browser.until_true("it asks", "document.querySelector('.confirmation') !== null");
+        browser.press("Enter");
+    });
+    let result = result(&world, "dice");
+    shows_end(&mut people[0], &result);
+}
+
+#[test]
+fn fish_is_played_by_keyboard_alone() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut people = [seated(&world, &ann)];
+    announce(&world, "ice", "fish", &["house:greedy", "ann"], slow());
+    play_on(&world, "ice", &mut people, &[".tile.open", ".penguin.open"], |browser, choice| {
+        let focus = format!("document.activeElement.matches('{choice}')");
+        if browser.eval(&focus) != true {
+            browser.press("ArrowDown");
+        }
+        browser.press("Enter");
+        if choice == ".penguin.open" {
+            let tile = "document.activeElement.matches('.tile.open')";
+            browser.until_true("a tile has the focus", tile);
+            browser.press("Enter");
+        }
+        browser.until_true("it asks", "document.querySelector('.confirmation') !== null");
+        browser.press("Enter");
+    });
+    let result = result(&world, "ice");
+    shows_end(&mut people[0], &result);
+}
+
+#[test]
+fn trains_is_played_by_keyboard_alone() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut people = [seated(&world, &ann)];
+    announce(&world, "rails", "trains", &["ann", "house:buy-now"], slow());
+    let [browser] = &mut people;
+    browser.until_true("ann picks", "document.querySelector('.goal-choice') !== null");
+    for key in ["1", "5"] {
+        browser.press(key);
+    }
+    browser.until_text("button.keep", "Keep 2 of 2");
+    browser.until_true("it can be pressed", "!document.querySelector('button.keep').disabled");
+    while browser.eval("document.activeElement.matches('button.keep')") != true {
+        browser.press("ArrowDown");
+    }
+    browser.press("Enter");
+    play_on(&world, "rails", &mut people, &[".way-choice", "button.cards"], |browser, choice| {
+        if choice == "button.cards" {
+            return browser.press("c");
+        }
+        while browser.eval("document.activeElement.matches('.way-choice')") != true {
+            browser.press("ArrowDown");
+        }
+        browser.press("Enter");
+        browser.until_text(".confirmation", "Buy");
+        browser.press("Enter");
+    });
+    let result = result(&world, "rails");
+    shows_end(&mut people[0], &result);
+}
+
+#[test]
+fn chosen_move_is_undone_or_confirmed_before_it_is_sent() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut browser = seated(&world, &ann);
+    announce(&world, "ice", "fish", &["ann", "house:greedy"], slow());
+    let placed = |world: &World| {
+        let view = &world.get("/api/v1/tournaments/ice/matches/r1m1")["in_progress"]["view"];
+        view["players"][0]["places"].as_array().unwrap().clone()
+    };
+    let none = Vec::<Value>::new();
+    browser.click(".tile.open", "");
+    browser.until_text(".confirmation", "Place a penguin at 0,0?");
+    browser.click(".undo", "");
+    browser.until_true("undone", "document.querySelector('.confirmation, .preview') === null");
+    browser.click("[data-key='tile-0,1']", "");
+    browser.until_text(".confirmation", "Place a penguin at 0,1?");
+    browser.press("Escape");
+    browser.until_true("undone", "document.querySelector('.confirmation, .preview') === null");
+    assert_eq!(placed(&world), none);
+    // Another choice replaces the first one.
+    browser.click("[data-key='tile-0,1']", "");
+    browser.click("[data-key='tile-0,2']", "");
+    browser.until_text(".confirmation", "Place a penguin at 0,2?");
+    assert_eq!(placed(&world), none);
+    browser.click(".send", "");
+    browser.until_true("sent", "document.querySelectorAll('.penguin.red').length === 1");
+    assert_eq!(placed(&world), [json!([0, 2])]);
+    // A person who wants no confirmation turns it off.
+    browser.click(".play-options summary", "Options");
+    browser.click(".play-options label", "Ask before sending a move");
+    browser.click(".play-options summary", "Options");
+    browser.click(".tile.open", "");
+    browser.until_true("sent", "document.querySelectorAll('.penguin.red').length === 2");
+}
+
+#[test]
+fn hints_show_what_a_choice_would_give() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut browser = seated(&world, &ann);
+    announce(&world, "dice", "yahtzee-class", &["ann", "house:greedy"], slow());
+    // While dice are rolled, every open box says what it would give now: chance gives the sum.
+    let chance = "(() => {
+        const dice = [...document.querySelectorAll('button.die')]
+            .map(die => Number(/: (\\d)/.exec(die.getAttribute('aria-label'))[1]));
+        const sum = dice.reduce((all, one) => all + one, 0);
+        return document.querySelectorAll('.hint').length === 13
+            && document.querySelector('[data-key=chance] .hint').textContent === `(${sum})`;
+    })()";
+    browser.until_true("the hint is the sum", chance);
+    browser.click(".play-options summary", "Options");
+    browser.click(".play-options label", "Show hints");
+    browser.until_true("no hints", "document.querySelector('.hint') === null");
+}
+
+/// The colours of seats and cards in the theme, and the shortest distance between a seat's colour
+/// and a card's, in OKLab.
+const NEAREST: &str = "(() => {
+    const probe = document.createElement('i');
+    document.body.append(probe);
+    const context = document.createElement('canvas').getContext('2d');
+    const lab = name => {
+        probe.style.color = `var(--${name})`;
+        context.fillStyle = getComputedStyle(probe).color;
+        context.fillRect(0, 0, 1, 1);
+        const [r, g, b] = [...context.getImageData(0, 0, 1, 1).data].slice(0, 3)
+            .map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        const [l, m, s] = [
+            0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b,
+            0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b,
+            0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b,
+        ].map(Math.cbrt);
+        return [
+            0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
+            1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
+            0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
+        ];
+    };
+    const seats = [1, 2, 3, 4, 5, 6, 7, 8].map(seat => lab(`seat-${seat}`));
+    const cards = ['blue', 'green', 'red', 'white'].map(color => lab(`rail-${color}`));
+    probe.remove();
+    return Math.min(...seats.flatMap(seat =>
+        cards.map(card => Math.hypot(...seat.map((c, at) => c - card[at])))));
+})()";
+
+#[test]
+fn seats_differ_from_cards_in_colour_and_from_each_other_in_shape_and_pattern() {
+    let world = World::start();
+    let mut browser = world.browser("#/");
+    world.house_cup("rails", "trains", &["house:greedy", "house:hold-10", "house:buy-now"]);
+    world.until_over("rails");
+    browser.go("#/game/rails/r1m1");
+    browser.until_true("the map is there", "document.querySelector('.way.held') !== null");
+    for dark in [false, true] {
+        look(&mut browser, 1366, 768, dark);
+        // Two colours that differ by less than 0.1 look alike from a distance.
+        let nearest = browser.eval(NEAREST).as_f64().unwrap();
+        assert!(nearest > 0.09, "dark: {dark}, {nearest}");
+    }
+    let different = |selector: &str, property: &str| {
+        format!(
+            "(all => new Set(all).size === 3)([1, 2, 3].map(seat => getComputedStyle(
+               document.querySelector(`{selector}`)).{property}))"
+        )
+    };
+    assert_eq!(browser.eval(&different(".strip .badge.seat-${seat}", "borderRadius")), true);
+    assert_eq!(
+        browser.eval(&different(".way.held.seat-${seat} .pattern", "strokeDasharray")),
+        true
+    );
+}
+
+#[test]
+fn moves_of_several_opponents_are_shown_one_after_another() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut browser = seated(&world, &ann);
+    announce(&world, "ice", "fish", &["ann", "house:greedy", "house:random"], slow());
+    // Every animation of a penguin and when it begins, however late the test looks.
+    browser.eval(
+        "globalThis.begun = [];
+         const animate = Element.prototype.animate;
+         Element.prototype.animate = function (frames, options) {
+           if (this.matches('.bird')) begun.push(performance.now() + options.delay);
+           return animate.call(this, frames, options);
+         }; 0",
+    );
+    browser.click(".tile.open", "");
+    browser.click(".send", "");
+    browser.until_true("three are shown", "begun.length === 3");
+    browser.until_text(".told", "house:random places a penguin");
+    browser.until_text(".told", "house:greedy places a penguin");
+    let apart = "begun.slice(1).every((time, at) => time - begun[at] >= 600)";
+    assert_eq!(browser.eval(apart), true, "{}", browser.eval("begun.join()"));
+}
+
+#[test]
+fn win_is_celebrated_quietly_where_motion_is_reduced() {
+    let world = World::start();
+    for (person, motion) in [("ann", "no-preference"), ("bob", "reduce")] {
+        let token = world.person(person);
+        let mut browser = seated(&world, &token);
+        let media = json!({"features": [{"name": "prefers-reduced-motion", "value": motion}]});
+        browser.cdp("Emulation.setEmulatedMedia", media);
+        // Leaves that fell before the test looks are counted too.
+        browser.eval(
+            "globalThis.leaves = 0;
+             new MutationObserver(() => leaves += document.querySelectorAll('.leaf').length)
+               .observe(document.body, { childList: true }); 0",
+        );
+        announce(&world, person, "yahtzee-class", &[person, "house:greedy"], slow());
+        browser.until_true("a game runs", "document.querySelector('button.roll') !== null");
+        let leave = json!({"player": "house:greedy", "why": "a power cut"});
+        world.order(&format!("/api/v1/tournaments/{person}/withdraw"), leave);
+        browser.until_text(".after.won h2", "You won");
+        browser.until_true("a wreath", "document.querySelector('.after .laurel') !== null");
+        assert_eq!(browser.eval("leaves > 0"), motion == "no-preference");
+        browser.until_true("all is over", "document.querySelector('.celebration') === null");
+    }
+}

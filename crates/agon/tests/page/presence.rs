@@ -1,0 +1,156 @@
+//! A player who is elsewhere: on another view, in another window, or behind a hidden tab.
+
+use crate::checks::{accessible, fits, look};
+use crate::playing::{announce, seated, slow};
+use crate::support::until;
+use crate::world::World;
+use serde_json::json;
+
+const ASKED: &str = "document.querySelectorAll('.tile.open').length === 25";
+
+#[test]
+fn person_on_another_view_stays_connected_and_loses_nothing() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut browser = seated(&world, &ann);
+    // Under this preset nobody waits for a player who disconnects.
+    announce(&world, "ice", "fish", &["ann", "house:greedy"], slow());
+    browser.click(".tile.open", "");
+    browser.click(".send", "");
+    browser.until_true("ann places again", "document.querySelectorAll('.tile.open').length === 23");
+    browser.go("#/docs");
+    browser.until_text(".your-game", "Your turn against house:greedy");
+    for dark in [false, true] {
+        look(&mut browser, 360, 740, dark);
+        accessible(&mut browser, &format!("the bar, dark: {dark}"));
+        fits(&mut browser, "the bar");
+    }
+    // A whole tournament is played in the meantime.
+    world.house_cup("meantime", "yahtzee-class", &["house:greedy", "house:random"]);
+    world.until_over("meantime");
+    let here = world.get("/api/v1/lobby")["players"].clone();
+    assert!(here.as_array().unwrap().iter().any(|one| one["player"] == "ann"), "{here}");
+    // A reload of another view reconnects too.
+    browser.open(&world.url("#/formats"));
+    browser.until_text(".your-game", "Your turn against house:greedy");
+    browser.click(".your-game a", "Play");
+    browser.until_true("the ice is back", "document.querySelectorAll('.tile.open').length === 23");
+    browser.until_true("no bar", "document.querySelector('.your-game').hidden");
+    browser.click(".tile.open", "");
+    browser.click(".send", "");
+    browser.until_true("two are placed", "document.querySelectorAll('.penguin.red').length === 2");
+    let faults = world.get("/api/v1/tournaments/ice/matches/r1m1/faults");
+    assert_eq!(faults["faults"], json!([]));
+}
+
+#[test]
+fn turn_is_signalled_by_title_and_bar_and_by_tone_and_notification_once_chosen() {
+    let world = World::start();
+    let (ann, bob) = (world.person("ann"), world.person("bob"));
+    let (mut one, mut two) = (seated(&world, &ann), seated(&world, &bob));
+    // The tab of ann is hidden; tones and notifications are counted.
+    one.eval(
+        "globalThis.tones = 0; globalThis.notes = [];
+         globalThis.AudioContext = class {
+           currentTime = 0;
+           createOscillator = () =>
+             ({ frequency: {}, connect: next => next, start: () => tones += 1, stop() {} });
+           createGain = () => ({
+             gain: { setValueAtTime() {}, exponentialRampToValueAtTime() {} }, connect() {},
+           });
+         };
+         globalThis.Notification = class {
+           static permission = 'granted';
+           static requestPermission = async () => 'granted';
+           constructor(_, { body }) { notes.push(body); }
+         };
+         Object.defineProperty(document, 'hidden', { get: () => true });
+         globalThis.mark = 'still here'; 0",
+    );
+    assert_eq!(one.eval("document.title"), "Play · Agon");
+    announce(&world, "ice", "fish", &["ann", "bob"], slow());
+    one.until_true("the title says it", "document.title === '● Your turn · Play · Agon'");
+    one.go("#/docs");
+    one.until_true("the title says it", "document.title.startsWith('● Your turn · ')");
+    one.until_text(".your-game .turn", "Your turn against bob");
+    assert_eq!(one.eval("[tones, notes.length].join()"), "0,0", "both are off by default");
+    one.go("#/play");
+    one.click(".play-options summary", "Options");
+    one.click(".play-options label", "Notify me while this tab is hidden");
+    one.click(".play-options label", "Play a tone at your turn");
+    one.until_true("a sample is heard", "tones === 2");
+    one.click(".play-options summary", "Options");
+    one.click(".tile.open", "");
+    one.click(".send", "");
+    one.until_true("it is bob's turn", "document.title === 'Play · Agon'");
+    two.click(".tile.open", "");
+    two.click(".send", "");
+    one.until_true("it is notified", "notes.join() === 'It is your turn in ice.'");
+    one.until_true("it is heard", "tones === 4");
+    one.until_true("the title says it", "document.title.startsWith('● Your turn · ')");
+    assert_eq!(one.eval("globalThis.mark"), "still here");
+}
+
+#[test]
+fn taken_over_window_is_inert_and_says_so() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut first = seated(&world, &ann);
+    announce(&world, "ice", "fish", &["ann", "house:greedy"], slow());
+    first.until_true("ann is asked", ASKED);
+    first.click(".tile.open", "");
+    let mut second = seated(&world, &ann);
+    second.until_true("ann is asked", ASKED);
+    first.until_text("[role=alert]", "You continued playing in another window");
+    first.until_text(".told", "This window no longer plays.");
+    first.until_true("nothing can be chosen", "document.querySelector('.tile.open') === null");
+    first.until_true("it is inert", "document.querySelector('.stage').inert");
+    first.until_true("no turn is signalled", "document.title === 'Play · Agon'");
+    // Another view of that window does not take the game back, not even after a reload.
+    first.open(&world.url("#/docs"));
+    first.until_text("h1", "Documentation");
+    second.click(".tile.open", "");
+    second.click(".send", "");
+    second.until_true("one is placed", "document.querySelectorAll('.penguin.red').length === 1");
+    second.until_true("ann is asked", "document.querySelectorAll('.tile.open').length === 23");
+    first.until_true("no bar", "document.querySelector('.your-game') === null");
+}
+
+#[test]
+fn person_who_closed_the_tab_is_led_back_to_the_game() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut browser = seated(&world, &ann);
+    let time = json!({"answer_ms": 600_000, "wait_ms": 600_000});
+    let patient = json!({"match": {"crash": "resume", "time": time}});
+    announce(&world, "dice", "yahtzee-class", &["ann", "house:greedy"], patient);
+    browser.until_true("ann is asked", "document.querySelector('button.roll') !== null");
+    // A new tab has no storage of its own, but that of the browser.
+    browser.eval("sessionStorage.clear()");
+    browser.cdp("Page.navigate", json!({"url": "about:blank"}));
+    until("ann is gone", || world.get("/api/v1/lobby")["here"] == 0);
+    browser.open(&world.url("#/docs"));
+    browser.until_text(".your-game", "Your turn against house:greedy");
+    // Another tab of the same browser does not take the game over.
+    let mut other = seated(&world, &ann);
+    browser.until_true("no bar", "document.querySelector('.your-game').hidden");
+    browser.open(&world.url("#/docs"));
+    browser.until_text("h1", "Documentation");
+    other.until_text("[role=status]", "you are connected");
+    other.click("button.roll", "");
+    other.until_text(".tray.asked", "Roll 2 of 3");
+}
+
+#[test]
+fn person_who_reloads_while_others_move_sees_the_game() {
+    let world = World::start();
+    let (ann, bob) = (world.person("ann"), world.person("bob"));
+    let (mut one, _two) = (seated(&world, &ann), seated(&world, &bob));
+    announce(&world, "ice", "fish", &["bob", "ann"], slow());
+    one.until_text(".told", "Waiting for bob");
+    one.open(&world.url("#/play"));
+    one.until_text(".told", "Waiting for bob");
+    one.until_text(".strip", "bob");
+    one.go("#/docs");
+    one.until_text(".your-game", "Your game against bob: the others move");
+}

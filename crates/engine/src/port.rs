@@ -1,0 +1,116 @@
+//! The port between the seat side and the cell side: the messages between them, as data.
+//!
+//! ```text
+//!   seat side                                                  cell side
+//!   socket, request clock   ── Arrive, Leave, Heard,     ──▶   machines, log
+//!                              Malformed, Answer, Delivered
+//!                           ◀── Ask, Notice, Recall ──
+//! ```
+//!
+//! In one process a message is a function call: the engine hands a [`FromSeat`] to the cells, and a
+//! cell hands a [`ToSeat`] to [`Services::to_seat`].
+//!
+//! The seat that has the socket measures an answer, from when the request was written to when the
+//! answer was read, and states the [`Timing`] with the answer. The cell keeps a clock of its own,
+//! which the delivery starts. The cell's clock rules about players who do not answer at all, and
+//! says how much time a player has left after reconnecting.
+
+use crate::services::Services;
+use crate::{AskId, BadReply, ConnId, Effect, MatchKey, PeerAsk, Tell, TranslatedAnswer};
+use agon_core::{Fault, Millis, Notice, PlayerName, RequestClock, RequestId, Timing};
+use agon_wire::native::{self, ToPlayer};
+use agon_wire::peer::Told;
+
+/// A message from the seat of a player to the cells in which the player plays.
+pub(crate) enum FromSeat {
+    /// The player can be reached now, on the connection that the table of present players names.
+    Arrive,
+    /// The player cannot be reached any more.
+    Leave(Fault),
+    /// The player sent something that is no answer.
+    Heard,
+    /// The player sent a line that is no message.
+    Malformed { why: String, line: String },
+    /// The player answered a request.
+    Answer(Answer),
+    /// A request was written to the player's socket.
+    Delivered { conn: ConnId, ask: AskId, at: Millis },
+}
+
+/// An answer, and how long the player took.
+pub(crate) struct Answer {
+    pub(crate) given: GivenAnswer,
+    /// How long the player took, by the clock of the seat; `None` if the seat was not sent the
+    /// request, as after reconnecting.
+    pub(crate) timing: Option<Timing>,
+    /// When the answer was read.
+    pub(crate) at: Millis,
+}
+
+/// An answer in the form in which a seat gives it.
+pub(crate) enum GivenAnswer {
+    /// The game's answer, to a request with the name that it was sent under.
+    Plain(RequestId, String),
+    /// An answer that a gateway translated.
+    Translated(TranslatedAnswer),
+    /// The reply of a program of another system.
+    Reply(AskId, Result<String, BadReply>),
+}
+
+/// A message from a cell to the seat of a player.
+pub(crate) enum ToSeat<'a> {
+    /// Send the player a request, and report when it was written. The answer may take what `clock`
+    /// leaves. `follows` is when the answer that led to the request was read.
+    Ask { ask: AskId, request: AskForm<'a>, clock: RequestClock, follows: Option<Millis> },
+    /// Send the player a notice of a match.
+    Notice { key: &'a MatchKey, notice: Notice },
+    /// Forget a request, which is not open any more.
+    Recall(&'a AskId),
+}
+
+/// A request in the form that the seat takes.
+pub(crate) enum AskForm<'a> {
+    /// A line of the native protocol.
+    Line(&'a [u8]),
+    /// A structured call.
+    Call(Told),
+}
+
+impl Services {
+    /// Hands a message to the seat of a player. The cell sends a request again when a player who
+    /// cannot be reached returns.
+    pub(crate) fn to_seat(&mut self, player: &PlayerName, message: ToSeat<'_>) {
+        let Some(seat) = self.present.seat_mut(player) else { return };
+        let Some(conn) = seat.conn() else { return };
+        match message {
+            ToSeat::Ask { ask, request, clock, follows } => {
+                let (limit_ms, left_ms) = (clock.limit_ms(), clock.left_ms());
+                seat.open_request(ask.clone(), clock);
+                let effect = match request {
+                    AskForm::Line(text) => {
+                        let line = self.effects.write(text);
+                        Effect::Ask { conn, ask, line, limit_ms: left_ms, follows }
+                    }
+                    AskForm::Call(told) => {
+                        let ask = Some(PeerAsk { id: ask, limit_ms });
+                        Effect::Call { conn, tell: Box::new(Tell { told, ask }) }
+                    }
+                };
+                self.effects.push(effect);
+            }
+            ToSeat::Notice { key, notice } if !seat.takes_calls() => {
+                let Notice { about, data, .. } = notice;
+                if seat.is_local() {
+                    return self.send_line(conn, &ToPlayer::notice(about, Some(data)));
+                }
+                let (tournament, in_match) = (Some(&key.tournament), Some(&key.id));
+                let notice = ToPlayer::Notice { about, tournament, in_match, data: Some(data) };
+                let line = self.effects.write(&native::encode(&notice));
+                self.effects.push(Effect::Notice { conn, line });
+            }
+            // A program of another system confirms notices as requests.
+            ToSeat::Notice { .. } => {}
+            ToSeat::Recall(ask) => seat.close_request(ask),
+        }
+    }
+}

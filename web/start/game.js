@@ -1,0 +1,48 @@
+// The game on the start page: the strongest house players at Fish, 42 to 40 on a board of 8 by 4.
+//
+// The referee of the page replays it, so only the board and the answers are stored.
+
+import { Referee } from "../referees/fish.js";
+
+/** The fish on each tile. */
+const BOARD = "4531 3345 4544 5354 4445 2222 4124 2152";
+
+/** The answers: a seat and a tile to place a penguin, or a seat and two tiles to move one. */
+const ANSWERS =
+  "023 121 001 132 042 133 030 120 00122 13272 03040 17241 02343 12102 02203 14150 04060 " +
+  "13373 04363 15061 04251 10211 06070 16171 05131 17152 06353 12000 00313 10010 15262";
+
+export const NAMES = ["Champion", "Challenger"];
+
+/**
+ * A position of the game.
+ * @typedef {object} Position
+ * @property {number[][]} board the fish on each tile; 0 where there is water
+ * @property {{ places: [number, number][], score: number }[]} players
+ * @property {[number, number] | null} last where the latest penguin is now
+ */
+
+/**
+ * All positions, from the empty board to the end.
+ * @returns {Position[]}
+ */
+export function positions() {
+  const board = BOARD.split(" ").map((row) => [...row].map(Number));
+  const game = new Referee({ board }, NAMES.length, new Uint8Array());
+  const shot = (/** @type {[number, number] | null} */ last) => structuredClone({
+    board: game.board,
+    players: game.players.map(({ places, score }) => ({ places, score })),
+    last,
+  });
+  const all = [shot(null)];
+  for (const answer of ANSWERS.split(" ")) {
+    const [seat, ...at] = [...answer].map(Number);
+    const [from, to] = /** @type {[number, number][]} */ ([
+      [at[0], at[1]],
+      [at[2], at[3]],
+    ]);
+    game.take(seat, at.length > 2 ? { move: [from, to] } : { place: from });
+    all.push(shot(at.length > 2 ? to : from));
+  }
+  return all;
+}

@@ -1,0 +1,103 @@
+// A new tournament: `#/new`. Operators fill in a form; others read who may, and how to run one on
+// their own machine.
+
+import { get, path, post, session, sessions } from "../lib/api.js";
+import { h, render } from "../lib/dom.js";
+import { complaint } from "../lib/show.js";
+import { announcement, blank, fields, filled } from "../start/form.js";
+
+const OWN = "agon run --preset yahtzee-class --player ./my-bot house:level-3 house:level-4";
+
+/** @type {import("../lib/types.js").Mount} */
+export function mount(root, _params, app) {
+  app.title("New tournament");
+  /** @type {import("../lib/types.js").Games | null} */
+  let games = null;
+  let now = blank("yahtzee");
+  let isBusy = false;
+  /** @type {unknown} */
+  let problem = null;
+
+  async function create(/** @type {SubmitEvent} */ event) {
+    event.preventDefault();
+    if (isBusy || !games) return;
+    now = filled(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)));
+    [isBusy, problem] = [true, null];
+    show();
+    try {
+      const { id } = await post("/api/v1/tournaments", announcement(now, games));
+      app.say(`The tournament ${id} is announced.`);
+      return app.go(path`#/tournament/${id}`);
+    } catch (wrong) {
+      problem = wrong;
+    }
+    isBusy = false;
+    show();
+  }
+
+  /** Another choice may ask for other fields. */
+  function changed(/** @type {Event} */ event) {
+    const field = /** @type {HTMLSelectElement} */ (event.target);
+    const before = now;
+    now = filled(new FormData(/** @type {HTMLFormElement} */ (field.form)));
+    // Fields that the form does not show keep their values.
+    if (!now.best_of) now.best_of = before.best_of;
+    if (!now.at_most) now.at_most = before.at_most;
+    if (!now.minutes) now.minutes = before.minutes;
+    if (!now.players.length) now.players = before.players;
+    if (field.name === "game") now.id = blank(now.game).id;
+    show();
+    const id = root.querySelector("input[name=id]");
+    if (id instanceof HTMLInputElement) id.value = now.id;
+  }
+
+  function show() {
+    const may = session()?.role === "operator";
+    render(
+      root,
+      h("h1", {}, "Run a tournament"),
+      may && games
+        ? h(
+            "form",
+            { class: "card new", onsubmit: create, "data-key": "form" },
+            fields(games, now, changed),
+            problem ? complaint(problem) : null,
+            h("div", {}, h("button", { disabled: isBusy }, "Create the tournament")),
+          )
+        : null,
+      may
+        ? null
+        : h(
+            "div",
+            { class: "card", "data-key": "others" },
+            h(
+              "p",
+              {},
+              "An operator of this server runs its tournaments. ",
+              "The server prints the operator's token when it starts for the first time. ",
+              h("a", { href: "#/account?then=new" }, "Log in with it"),
+              " to create a tournament here.",
+            ),
+            h("p", {}, "On your own machine, this command plays a tournament of programs:"),
+            h("pre", { class: "wide", tabindex: "0" }, h("code", {}, OWN)),
+          ),
+      h(
+        "p",
+        { class: "soft" },
+        h("a", { href: "#/formats" }, "Which format?"),
+        " compares formats by simulation.",
+      ),
+    );
+  }
+
+  show();
+  get("/api/v1/games").then(
+    (all) => {
+      games = all;
+      show();
+    },
+    (wrong) => app.say(wrong.message, "bad"),
+  );
+  sessions.addEventListener("session", show);
+  return () => sessions.removeEventListener("session", show);
+}
