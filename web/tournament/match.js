@@ -45,7 +45,8 @@ export function match(tournament, pairing, compact = false) {
     );
   });
   const address = watched(tournament.id, pairing.match);
-  const look = `match ${pairing.over ? "over" : "live"}${compact ? " compact" : ""}`;
+  const state = pairing.over ? "over" : tournament.paused ? "still" : "live";
+  const look = `match ${state}${compact ? " compact" : ""}`;
   if (compact) {
     const label = `Match ${pairing.match}: ${pairing.players.join(" vs ")}`;
     const link = h("a", { class: "cover", href: address, "aria-label": label, title: pairing.reason });
@@ -78,13 +79,13 @@ function numbersOf({ players }, result, live) {
 function foot(tournament, pairing, report) {
   const address = watched(tournament.id, pairing.match);
   const how = report && report.result.how !== "played" ? report.result.how : null;
-  const status = pairing.over ? how : "live";
+  const status = pairing.over ? how : tournament.paused ? "paused" : "live";
   const games = report?.result.games ?? [];
   return h(
     "div",
     { class: "foot" },
     h("a", { href: address, "aria-label": `Match ${pairing.match}` }, pairing.match),
-    status ? h("span", { class: `tag ${pairing.over ? "warn" : "good"}` }, status) : null,
+    status ? h("span", { class: `tag ${status === "live" ? "good" : "warn"}` }, status) : null,
     h(
       "span",
       { class: "scores" },

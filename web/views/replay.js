@@ -1,6 +1,7 @@
 // A finished game, step by step: `#/replay/cup/r1m1/1?at=12`.
 
 import { Problem, get, path } from "../lib/api.js";
+import { unfold } from "../lib/changes.js";
 import { h, render } from "../lib/dom.js";
 import { replayer } from "../lib/replayer.js";
 import { download, saved } from "../lib/saved.js";
@@ -147,7 +148,8 @@ function head(tournament, match, game, data) {
 async function read(tournament, match, game) {
   const at = path`/api/v1/tournaments/${tournament}/matches/${match}`;
   // Fetch the replay first: its error says why there is nothing to show.
-  const replay = await get(`${at}/games/${encodeURIComponent(game)}/replay`);
+  const replay = await get(`${at}/games/${encodeURIComponent(game)}/replay?changes=true`);
+  replay.steps = unfold(replay.steps);
   const [log, whole, { faults }, { match: played }] = await Promise.all([
     text(`${at}/log`),
     over(tournament),

@@ -80,6 +80,24 @@ impl Engine {
         }
     }
 
+    /// Gives up the places of a player who has logged out in the queues of casual presets, so that
+    /// others do not wait for them. Other queues keep the places: an operator decides there.
+    pub(crate) fn leave_queues(&mut self, player: &PlayerName) {
+        if self.lobby.state().line().contains(player) {
+            return;
+        }
+        let queues: Vec<QueueName> = self.lobby.state().queues_of(player).cloned().collect();
+        let is_casual =
+            |queue: &QueueName| Preset::named(queue.as_str()).is_ok_and(|one| one.is_casual());
+        for queue in queues.into_iter().filter(is_casual) {
+            let player = player.clone();
+            for _ in 0..self.lobby.state().queue(&queue).times(&player) {
+                let (player, queue) = (player.clone(), queue.clone());
+                let _ = self.command(LobbyCommand::Dequeue { player, queue });
+            }
+        }
+    }
+
     /// Starts games in the queues of a player who has just connected, once their records are
     /// durable.
     pub(crate) fn fill_queues_of(&mut self, player: &PlayerName) {

@@ -16,7 +16,7 @@ use agon_core::{
 };
 use agon_games::Json;
 use agon_wire::native::ToPlayer;
-use agon_wire::peer::Told;
+use agon_wire::peer::PeerMessage;
 use serde_json::{Value, json};
 
 /// One action for when a record is durable.
@@ -79,6 +79,8 @@ pub(crate) enum FollowUp {
     ConfirmSubscription(ConnId),
     /// Start games in a queue, if enough connected players wait in it.
     FillQueue(QueueName),
+    /// Give up the places of a player who has logged out in queues that start games by themselves.
+    LeaveQueues(PlayerName),
     /// Free the name of a player who left without ever playing.
     DropNewcomer(PlayerName),
     /// Report the end of a game to the operator.
@@ -129,7 +131,7 @@ impl Engine {
             }
             FollowUp::ConfirmSignUp { conn, player, next } => {
                 if self.conn_of(&player) == Some(conn) {
-                    self.call(conn, Tell { told: Told::SignedUp { next }, ask: None });
+                    self.call(conn, Tell { message: PeerMessage::SignedUp { next }, ask: None });
                 }
             }
             FollowUp::Done { conn, what, about } => {
@@ -141,7 +143,7 @@ impl Engine {
             }
             FollowUp::SendNotice(key, notice) => {
                 let player = notice.player.clone();
-                self.services.to_seat(&player, ToSeat::Notice { key: &key, notice });
+                self.services.send_to_seat(&player, ToSeat::Notice { key: &key, notice });
             }
             FollowUp::Notify { players, about, data } => {
                 self.services.notify_all(&players, about, &data);
@@ -163,6 +165,7 @@ impl Engine {
             FollowUp::TellNews => self.tell_news(),
             FollowUp::ConfirmSubscription(conn) => self.confirm_subscription(conn),
             FollowUp::FillQueue(queue) => self.fill_queue(&queue),
+            FollowUp::LeaveQueues(player) => self.leave_queues(&player),
             FollowUp::DropNewcomer(player) => self.drop_if_gone(&player),
             FollowUp::NoteGame(key, result) => self.note(Note::GameEnded { key, result }),
             FollowUp::NoteFault(tournament, of_match, faulted) => {

@@ -478,3 +478,25 @@ fn match_of_a_player_who_was_blacklisted_names_the_blacklist() {
     let left = lines.iter().find(|line| line.contains("player-left")).expect("ann is out");
     assert!(left.contains(r#""code":"blacklisted""#), "{left}");
 }
+
+#[test]
+fn casual_queue_starts_a_game_once_the_second_place_is_durable() {
+    let mut bench = Bench::lobby_of_two();
+    let enqueue = r#"{"type":"enqueue","queue":"fish-casual"}"#;
+    let said = bench.say(1, enqueue);
+    assert_eq!(said, ["append lobby: player-enqueued"]);
+    assert_eq!(bench.commit(), ["send 1 done"]);
+    let said = bench.say(2, enqueue);
+    assert_eq!(said, ["append lobby: player-enqueued"], "nothing starts before it is durable");
+    let done = bench.commit();
+    assert!(
+        done.contains(&"append lobby: tournament-announced tournament-started".into()),
+        "{done:?}"
+    );
+    // The queues of operators start nothing.
+    let enqueue = r#"{"type":"enqueue","queue":"fish"}"#;
+    for conn in [1, 2] {
+        bench.say(conn, enqueue);
+        assert_eq!(bench.commit(), [format!("send {conn} done")]);
+    }
+}

@@ -185,6 +185,39 @@ fn queue_starts_a_game_as_soon_as_two_connected_players_wait() {
 }
 
 #[test]
+fn players_in_a_queue_meet_after_a_restart() {
+    let server = Server::start();
+    let tokens = [guest(&server).1, guest(&server).1];
+    for token in &tokens {
+        let path = "/queues/trains-casual";
+        send(&server, "POST", path, Some(token), &Value::Null).expect(200);
+    }
+    let server = server.started_again();
+    let [mut ann, mut bob] = tokens.map(|token| connected(&server, &token));
+    let started = ann.notice("tournament");
+    assert_eq!(bob.notice("tournament")["tournament"], started["tournament"]);
+}
+
+#[test]
+fn player_who_stays_away_loses_the_place_in_a_casual_queue() {
+    let mut setup = Setup::default();
+    setup.settings.reconnect_ms = 50;
+    let server = Server::with(setup);
+    let length = |queue: &str| {
+        let queue = send(&server, "GET", &format!("/queues/{queue}"), None, &Value::Null);
+        queue.expect(200).json()["players"].as_array().expect("a list").len()
+    };
+    let (mut ann, _) = welcomed(&server, "ann");
+    for queue in ["fish-casual", "fish-casual", "fish"] {
+        ann.say(&json!({"type": "enqueue", "queue": queue}).to_string());
+        ann.expect("done", "enqueue");
+    }
+    drop(ann);
+    until("the casual queue is empty", || length("fish-casual") == 0);
+    assert_eq!(length("fish"), 1, "other queues keep their places");
+}
+
+#[test]
 fn rematch_invites_the_other_person() {
     let server = Server::start();
     let (ann, ann_token) = guest(&server);

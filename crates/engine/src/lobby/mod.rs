@@ -65,6 +65,9 @@ impl LobbyCell {
                 Event::PlayerEnqueued(enqueued) => {
                     follow_ups.push(FollowUp::FillQueue(enqueued.queue.clone()));
                 }
+                Event::AccountLoggedOut(gone) => {
+                    follow_ups.push(FollowUp::LeaveQueues(gone.account.clone()));
+                }
                 Event::AccountBlacklisted(listed) => {
                     follow_ups.push(FollowUp::Expel(listed.account.clone()));
                 }
