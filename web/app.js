@@ -5,6 +5,8 @@
 
 import { session, sessions } from "./lib/api.js";
 import { h, render } from "./lib/dom.js";
+import { emblem } from "./lib/emblem.js";
+import { arrive, note } from "./lib/scrolling.js";
 import { status, streams } from "./lib/stream.js";
 import { title } from "./lib/title.js";
 
@@ -19,9 +21,11 @@ const VIEWS = {
   tournament: "tournament",
   player: "player",
   account: "account",
+  archive: "archive",
   docs: "docs",
   formats: "formats",
   game: "game",
+  leaderboard: "leaderboard",
   replay: "replay",
   play: "play",
   rules: "rules",
@@ -60,6 +64,7 @@ async function route() {
   at = location.hash;
   const { view, params, query } = address();
   const mine = ++turn;
+  note();
   unmount();
   unmount = () => {};
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
@@ -72,7 +77,7 @@ async function route() {
   main.replaceChildren(root);
   unmount = mount(root, params, app);
   main.dataset.at = at;
-  scrollTo(0, 0);
+  arrive();
   // Keyboard and screen-reader users continue in the new view; the first view does not take the
   // focus.
   if (mine > 1) main.focus({ preventScroll: true });
@@ -135,8 +140,9 @@ function who() {
     now
       ? h(
           "a",
-          { href: "#/account", title: "Your account" },
-          now.account,
+          { href: "#/account", title: "Your account", class: "player" },
+          emblem(now.account),
+          h("bdi", {}, now.account),
           now.role === "operator" ? h("span", { class: "tag" }, "operator") : null,
           now.guest ? h("span", { class: "tag" }, "guest") : null,
         )

@@ -1,6 +1,24 @@
-// Actions of buttons for the logged-in user, and their feedback.
+// Actions of buttons for the logged-in user, and their feedback. An action of a visitor waits until
+// they have logged in.
 
 import { session } from "./api.js";
+import { sentence } from "./show.js";
+
+/**
+ * What a visitor wanted to do before they were asked to log in.
+ * @type {(() => Promise<void>) | null}
+ */
+let intended = null;
+
+/**
+ * Takes the action that waits for a login; nobody can take it twice.
+ * @returns {(() => Promise<void>) | null}
+ */
+export function takeIntended() {
+  const action = intended;
+  intended = null;
+  return action;
+}
 
 /**
  * Wraps button actions: asks users to log in if necessary, and reports errors.
@@ -9,15 +27,21 @@ import { session } from "./api.js";
  */
 export function acting(app, after, back = "") {
   /** @param {() => Promise<unknown>} what @param {string} done @param {string} [then] */
-  return (what, done, then) => async () => {
-    if (!session()) return app.go(back ? `#/account?then=${back}` : "#/account");
-    try {
-      await what();
-      app.say(done);
-      if (then) return app.go(then);
-    } catch (problem) {
-      app.say(problem instanceof Error ? problem.message : String(problem), "bad");
-    }
-    after();
+  return (what, done, then) => {
+    const run = async () => {
+      try {
+        await what();
+        app.say(done);
+        if (then) return app.go(then);
+      } catch (problem) {
+        app.say(sentence(problem), "bad");
+      }
+      after();
+    };
+    return async () => {
+      if (session()) return run();
+      intended = run;
+      app.go(back ? `#/account?then=${back}` : "#/account");
+    };
   };
 }

@@ -3,6 +3,7 @@
 import { get, path, post } from "./api.js";
 import { ask, why } from "./ask.js";
 import { h } from "./dom.js";
+import { sentence } from "./show.js";
 
 /** @typedef {import("./types.js").App} App */
 /** @typedef {import("./types.js").Pairing} Pairing */
@@ -73,6 +74,58 @@ export function awardButton(app, id, names) {
         why: fields.get("why"),
       }),
   }));
+}
+
+/**
+ * A button that withdraws a player from a tournament.
+ * @param {App} app @param {string} id @param {string[]} names
+ */
+export function withdrawButton(app, id, names) {
+  if (names.length === 0) return null;
+  return button(app, "Withdraw a player", "plain", "The player is withdrawn.", () => ({
+    title: `Withdraw a player from ${id}`,
+    tells: "In a running tournament the player forfeits all remaining matches.",
+    does: "Withdraw the player",
+    fields: [
+      h(
+        "label",
+        {},
+        "Player",
+        h(
+          "select",
+          { name: "player" },
+          names.map((name) => h("option", { value: name }, name)),
+        ),
+      ),
+      why(),
+    ],
+    act: (fields) =>
+      post(`${path`/api/v1/tournaments/${id}`}/withdraw`, {
+        player: fields.get("player"),
+        why: fields.get("why"),
+      }),
+  }));
+}
+
+/**
+ * A button that enters a player into a running tournament.
+ * @param {App} app @param {string} id
+ */
+export function enterButton(app, id) {
+  return button(app, "Enter a player", "plain", "The player is in the tournament.", {
+    title: `Enter a player into ${id}`,
+    tells: "The player is paired from the next round on, if the format allows that.",
+    does: "Enter the player",
+    fields: [
+      h("label", {}, "Player", h("input", { name: "player", required: true, maxlength: 50 })),
+      why(),
+    ],
+    act: (fields) =>
+      post(`${path`/api/v1/tournaments/${id}`}/enter`, {
+        player: fields.get("player"),
+        why: fields.get("why"),
+      }),
+  });
 }
 
 /** @param {string[]} names */
@@ -164,7 +217,7 @@ function button(app, does, look, done, question) {
       const asked = typeof question === "function" ? await question() : question;
       if (await ask(asked)) app.say(done);
     } catch (problem) {
-      app.say(problem instanceof Error ? problem.message : String(problem), "bad");
+      app.say(sentence(problem), "bad");
     }
   };
   return h("button", { type: "button", class: look, onclick }, does);

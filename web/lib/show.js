@@ -2,6 +2,7 @@
 
 import { path } from "./api.js";
 import { h } from "./dom.js";
+import { emblem } from "./emblem.js";
 
 /** @typedef {import("./types.js").Kind} Kind */
 
@@ -15,12 +16,17 @@ const KINDS = {
 };
 
 /**
- * A player's name, which links to their page.
+ * A player: emblem and name, which link to their page.
  * @param {string} name @param {Kind} [kind]
  */
 export function player(name, kind) {
   // Isolated, so that a name in another writing direction does not affect the text around it.
-  const link = h("a", { href: path`#/player/${name}`, class: "player" }, h("bdi", {}, name));
+  const link = h(
+    "a",
+    { href: path`#/player/${name}`, class: "player", title: name },
+    emblem(name),
+    h("bdi", {}, name),
+  );
   if (!kind) return link;
   const [sign, word] = KINDS[kind];
   const mark = h("span", { class: "kind", title: word, "aria-hidden": "true" }, sign);
@@ -28,15 +34,27 @@ export function player(name, kind) {
 }
 
 /**
- * Names with a word between them.
+ * Names as text with a word between them. Each is isolated, so that a name in another writing
+ * direction does not turn the others around.
+ * @param {string[]} names @param {string} word
+ */
+export const isolated = (names, word) =>
+  names.flatMap((name, index) => (index ? [word, h("bdi", {}, name)] : [h("bdi", {}, name)]));
+
+/**
+ * Links to players with a word between them.
  * @param {string[]} names @param {string} [word]
  */
 export function players(names, word = ", ") {
   return names.flatMap((name, index) => (index ? [word, player(name)] : [player(name)]));
 }
 
-/** @param {string} id */
-export const tournament = (id) => h("a", { href: path`#/tournament/${id}` }, id);
+/**
+ * A tournament's name, which links to it.
+ * @param {string} id @param {string} [look] `cover` if the whole entry follows the link
+ */
+export const tournament = (id, look) =>
+  h("a", { href: path`#/tournament/${id}`, class: look }, id);
 
 /**
  * The label and the style of a standing.
@@ -64,6 +82,16 @@ export function standing(standing) {
 export function ago(at) {
   const time = new Date(at);
   const words = `${span(Date.now() - at)} ago`;
+  return h("time", { datetime: time.toISOString(), title: time.toLocaleString() }, words);
+}
+
+/**
+ * A date, with the exact time on hover.
+ * @param {number} at
+ */
+export function date(at) {
+  const time = new Date(at);
+  const words = time.toLocaleDateString(undefined, { dateStyle: "medium" });
   return h("time", { datetime: time.toISOString(), title: time.toLocaleString() }, words);
 }
 
@@ -122,7 +150,7 @@ export const whereAndWhen = (one) =>
     " · ",
     tournament(one.tournament),
     " · ",
-    h("a", { href: watched(one.tournament, one.id) }, one.id),
+    h("a", { href: watched(one.tournament, one.id), class: "cover" }, one.id),
     " · ",
     ago(one.at),
   );
@@ -134,7 +162,8 @@ export const whereAndWhen = (one) =>
 export function score(tournament, match, game) {
   const points = game.end === "void" ? "void" : game.scores.join(" : ");
   const end = game.end === "forfeited" ? `, forfeited by ${game.by}` : "";
-  const label = `Replay of game ${game.game} of ${match}: ${points}${end}`;
+  const why = game.voided ? `, voided by ${game.voided.by}: ${game.voided.why}` : "";
+  const label = `Replay of game ${game.game} of ${match}: ${points}${end}${why}`;
   return h(
     "a",
     {
@@ -149,11 +178,15 @@ export function score(tournament, match, game) {
 }
 
 /**
+ * An error message as a sentence. Programs get it in lower case.
+ * @param {unknown} problem */
+export function sentence(problem) {
+  const text = problem instanceof Error ? problem.message : String(problem);
+  return `${capital(text)}${/[.!?…]$/.test(text) ? "" : "."}`;
+}
+
+/**
  * An error message, shown where the error happened.
  * @param {unknown} problem */
 export const complaint = (problem) =>
-  h(
-    "p",
-    { class: "complaint", role: "alert" },
-    problem instanceof Error ? problem.message : String(problem),
-  );
+  h("p", { class: "complaint", role: "alert" }, sentence(problem));

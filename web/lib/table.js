@@ -38,7 +38,9 @@ export function moveList(game, moves, names) {
       "li",
       { class: "line", "data-key": `move-${at}` },
       sign(game, seat),
-      ` ${names[seat] ?? ""} ${what}`,
+      " ",
+      h("bdi", {}, names[seat] ?? ""),
+      ` ${what}`,
     ),
   );
   return h(
@@ -84,7 +86,10 @@ export function ending(result) {
   const points = seats
     .map((/** @type {string} */ name, /** @type {number} */ seat) => `${name} ${scores[seat] ?? 0}`)
     .join(", ");
-  if (end === "void") return "The game is void.";
+  if (end === "void")
+    return result.voided
+      ? `The game is void, ruled by ${result.voided.by}: ${result.voided.why}.`
+      : "The game is void.";
   const who = winners.length ? `${winners.join(" and ")} won` : "Nobody won";
   return end === "forfeited" ? `${who}: the game was forfeited.` : `${who}: ${points}.`;
 }

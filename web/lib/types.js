@@ -16,10 +16,21 @@
  * @property {string} id
  * @property {string} standing
  * @property {boolean} [interrupted]
+ * @property {boolean} [paused]
  * @property {string} [game]
  * @property {number} [players]
  * @property {string[]} [winners]
  * @property {string} [reason]
+ */
+/**
+ * A finished tournament.
+ * @typedef {{ id: string, game: string, format: string, players: number, began_at: number,
+ *   ended_at: number, winners: string[], aborted?: string }} PastTournament
+ */
+/**
+ * What an operator ruled.
+ * @typedef {{ at: number, what: string, match?: string, game?: number, winners?: string[],
+ *   by: string, why: string }} Ruled
  */
 /**
  * @typedef {object} Lobby
@@ -124,6 +135,7 @@
  * @property {number} points
  * @property {number} cheats
  * @property {number} no_shows
+ * @property {number} faults
  * @property {number} games_forfeited
  * @property {number} matches_forfeited
  * @property {number} [rank]

@@ -2,6 +2,7 @@
 // the logged-in user takes part.
 
 import { get, path, session } from "../lib/api.js";
+import { liveMatch } from "./hero.js";
 
 /** @typedef {import("../lib/types.js").Lobby} Lobby */
 /** @typedef {import("../lib/types.js").Games} Games */
@@ -24,6 +25,9 @@ import { get, path, session } from "../lib/api.js";
  * @property {Ranked[]} ladder
  * @property {string} game whose leaderboard is shown
  * @property {Mine} mine
+ * @property {import("./hero.js").LiveMatch | null} live
+ * @property {import("../lib/types.js").PastTournament[]} past
+ * @property {boolean} complete whether everything was fetched once
  */
 
 /**
@@ -45,6 +49,9 @@ export const nothing = () => ({
   ladder: [],
   game: "",
   mine: nowhere(),
+  live: null,
+  past: [],
+  complete: false,
 });
 
 /**
@@ -66,14 +73,20 @@ export async function refresh(known) {
   if (known.games.games.length === 0) known.games = await get("/api/v1/games");
   const games = known.games.games.map(({ game }) => game);
   if (!known.game) known.game = games.includes("yahtzee") ? "yahtzee" : (games[0] ?? "");
-  const [latest, ranked, mine] = await Promise.all([
+  const [latest, ranked, mine, live, archive] = await Promise.all([
     get("/api/v1/matches"),
     known.game ? get(path`/api/v1/ladders/${known.game}`) : { players: [] },
     whereAmI(known),
+    // A match that ends meanwhile is not there any more.
+    liveMatch(known.lobby).catch(() => null),
+    get("/api/v1/archive"),
   ]);
   known.matches = latest.matches;
   known.ladder = ranked.players;
   known.mine = mine;
+  known.live = live;
+  known.past = archive.tournaments;
+  known.complete = true;
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { del, path, post } from "../lib/api.js";
 import { h } from "../lib/dom.js";
-import { capital, player, players, score, standing } from "../lib/show.js";
+import { capital, date, player, players, score, standing } from "../lib/show.js";
 import { tournament, whereAndWhen } from "../lib/show.js";
 
 /** @typedef {import("./known.js").Known} Known */
@@ -12,14 +12,16 @@ import { tournament, whereAndWhen } from "../lib/show.js";
 
 /** How many are shown at once. */
 const SHOWN_MAX = 12;
+const PAST_MAX = 5;
 
 /**
- * Tournaments of these standings.
+ * Tournaments of these standings. Without any there is no section.
  * @param {Known} known @param {Act} act
- * @param {{ title: string, standings: string[], none: string }} what
+ * @param {{ title: string, standings: string[] }} what
  */
-export function tournaments(known, act, { title, standings, none }) {
+export function tournaments(known, act, { title, standings }) {
   const all = known.lobby?.tournaments.filter((one) => standings.includes(one.standing)) ?? [];
+  if (all.length === 0) return null;
   const entries = (/** @type {Listed[]} */ some) =>
     h(
       "ul",
@@ -29,9 +31,9 @@ export function tournaments(known, act, { title, standings, none }) {
   const more = all.slice(SHOWN_MAX);
   return h(
     "section",
-    { class: "card", "aria-label": title },
+    { class: "card", "aria-label": title, "data-key": title },
     h("h2", {}, title),
-    all.length ? entries(all.slice(0, SHOWN_MAX)) : h("p", { class: "soft" }, none),
+    entries(all.slice(0, SHOWN_MAX)),
     more.length ? h("details", {}, h("summary", {}, `${more.length} more`), entries(more)) : null,
   );
 }
@@ -45,8 +47,8 @@ function entry({ mine }, act, one) {
     h(
       "div",
       {},
-      h("strong", {}, tournament(one.id)),
-      standing(one.interrupted ? "interrupted" : one.standing),
+      h("strong", {}, tournament(one.id, "cover")),
+      standing(one.interrupted ? "interrupted" : one.paused ? "paused" : one.standing),
       signed ? h("span", { class: "tag good" }, "✓ you signed up") : null,
       h("div", { class: "soft small" }, about(one)),
     ),
@@ -59,8 +61,7 @@ function entry({ mine }, act, one) {
 }
 
 /** @param {Listed} one */
-function about({ game, players: count, standing, winners, reason }) {
-  if (winners) return winners.length ? ["won by ", players(winners)] : "nobody won";
+function about({ game, players: count, standing, reason }) {
   if (!game) return reason ?? null;
   const noun = count === 1 ? "player" : "players";
   return `${capital(game)} · ${count} ${noun}${standing === "running" ? "" : " so far"}`;
@@ -77,15 +78,55 @@ function joining(act, id, signed) {
   return h("button", { type: "button", class: look, "aria-label": label, onclick }, word);
 }
 
-/** @param {Known} known */
-export function results({ matches }) {
+/**
+ * The latest finished tournaments, with date, game and winner.
+ * @param {Known} known */
+export function pastTournaments({ past }) {
+  if (past.length === 0) return null;
   return h(
     "section",
-    { class: "card", "aria-label": "Recent results" },
+    { class: "card", "aria-label": "Past tournaments", "data-key": "past" },
+    h("h2", {}, "Past tournaments"),
+    h("ul", { class: "entries" }, past.slice(0, PAST_MAX).map(pastEntry)),
+    h("p", { class: "small" }, h("a", { href: "#/archive" }, `All ${past.length} past tournaments`)),
+  );
+}
+
+/**
+ * A finished tournament in a list.
+ * @param {import("../lib/types.js").PastTournament} one
+ */
+export function pastEntry(one) {
+  const noun = one.players === 1 ? "player" : "players";
+  return h(
+    "li",
+    { class: "entry", "data-key": one.id },
+    h(
+      "div",
+      {},
+      h("strong", {}, tournament(one.id, "cover")),
+      h("div", { class: "soft small" }, `${capital(one.game)} · ${one.players} ${noun} · `, date(one.ended_at)),
+    ),
+    h(
+      "div",
+      { class: "won-by" },
+      one.aborted
+        ? h("span", { class: "soft" }, `not played: ${one.aborted}`)
+        : one.winners.length
+          ? [h("span", { class: "crown", "aria-hidden": "true" }, "♛ "), players(one.winners)]
+          : h("span", { class: "soft" }, "nobody won"),
+    ),
+  );
+}
+
+/** @param {Known} known */
+export function results({ matches }) {
+  if (matches.length === 0) return null;
+  return h(
+    "section",
+    { class: "card", "aria-label": "Recent results", "data-key": "results" },
     h("h2", {}, "Recent results"),
-    matches.length
-      ? h("ul", { class: "entries" }, matches.slice(0, SHOWN_MAX).map(result))
-      : h("p", { class: "soft" }, "Nothing has been played yet."),
+    h("ul", { class: "entries" }, matches.slice(0, SHOWN_MAX).map(result)),
   );
 }
 

@@ -1,6 +1,6 @@
 // People and programs in the lobby: players online, queues, invitations, and the leaderboard.
 
-import { path, put } from "../lib/api.js";
+import { path, put, session } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { capital, player, tournament } from "../lib/show.js";
 import { join, leave, missing } from "../start/waiting.js";
@@ -122,6 +122,7 @@ function place({ lobby, games, mine }, queue, app, act, after) {
 /** @param {Known} known */
 export function here({ lobby }) {
   const all = lobby?.players ?? [];
+  if (all.length === 0) return null;
   const beyond = (lobby?.here ?? 0) - HERE_MAX;
   const one = (/** @type {Here} */ { player: name, kind, wire }) =>
     h(
@@ -132,17 +133,17 @@ export function here({ lobby }) {
     );
   return h(
     "section",
-    { class: "card", "aria-label": "Players online" },
+    { class: "card", "aria-label": "Players online", "data-key": "here" },
     h("h2", {}, "Players online"),
-    all.length
-      ? h("ul", { class: "chips" }, all.slice(0, HERE_MAX).map(one))
-      : h("p", { class: "soft" }, "Nobody is online except the house players, who always are."),
+    h("ul", { class: "chips" }, all.slice(0, HERE_MAX).map(one)),
     beyond > 0 ? h("p", { class: "soft small" }, `and ${beyond} more`) : null,
   );
 }
 
 /** @param {Known} known @param {(game: string) => void} choose */
 export function leaders({ games, game, ladder }, choose) {
+  const me = session()?.account;
+  const own = ladder.find((one) => one.player === me && one.rank > LEADERS_MAX);
   const onchange = (/** @type {Event} */ event) =>
     choose(/** @type {HTMLSelectElement} */ (event.target).value);
   const option = (/** @type {string} */ name) =>
@@ -150,7 +151,7 @@ export function leaders({ games, game, ladder }, choose) {
   const row = (/** @type {import("../lib/types.js").Ranked} */ { player: name, rank, rating }) =>
     h(
       "tr",
-      { "data-key": name },
+      { "data-key": name, class: name === me ? "own" : "" },
       h("td", {}, rank),
       h("td", {}, player(name)),
       h(
@@ -188,7 +189,14 @@ export function leaders({ games, game, ladder }, choose) {
               h("th", { scope: "col", class: "number" }, "Rating"),
             ),
           ),
-          h("tbody", {}, ladder.slice(0, LEADERS_MAX).map(row)),
+          h("tbody", {}, ladder.slice(0, LEADERS_MAX).map(row), own ? row(own) : null),
         ),
+    ladder.length
+      ? h(
+          "p",
+          { class: "small" },
+          h("a", { href: path`#/leaderboard/${game}` }, `All ${ladder.length} rated players`),
+        )
+      : null,
   );
 }

@@ -61,7 +61,9 @@ sessions.addEventListener("session", () => {
   if (now) connect({ say });
 });
 
-/** Dispatches `change` after every message, and `asked`, `late` and `over` with their match. */
+/**
+ * Dispatches `change` after every message, and `began`, `asked`, `late` and `over` with their match.
+ */
 export class PlaySession extends EventTarget {
   /** @param {Session} who @param {Say} say */
   constructor(who, say) {
@@ -151,7 +153,9 @@ export class PlaySession extends EventTarget {
     const known = this.own.at(request.match.tournament, request.match.id);
     const repeated = known.request?.id === request.id;
     const late = repeated && known.due < Date.now() + 500;
+    const began = known.about === null;
     this.emit("asked", this.own.asked(request));
+    if (began) this.emit("began", known);
     // The server repeats a request after its deadline, so find out what the delay cost.
     if (late) this.emit("late", known);
   }

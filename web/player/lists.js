@@ -30,8 +30,8 @@ export function tiles({ statistics: { total } }) {
     ["matches won", total.matches.won],
     ["games won", total.games.won],
     ["points", total.points],
-    ["cheats", total.cheats],
-    ["no-shows", total.no_shows],
+    ["faults", total.faults],
+    ["of them cheats", total.cheats],
   ]);
   return h(
     "dl",
@@ -43,6 +43,7 @@ export function tiles({ statistics: { total } }) {
 /** @param {Account} account */
 export function byGame({ statistics }) {
   const all = Object.entries(statistics.by_game);
+  if (all.length === 0) return null;
   const cells = (/** @type {Statistics} */ one) => [
     one.rating
       ? `${Math.round(one.rating.value)} ± ${Math.round((one.rating.high - one.rating.low) / 2)}`
@@ -62,25 +63,24 @@ export function byGame({ statistics }) {
     );
   return h(
     "section",
-    { class: "card", "aria-label": "By game" },
+    { class: "card", "aria-label": "By game", "data-key": "by game" },
     h("h2", {}, "By game"),
-    all.length === 0
-      ? h("p", { class: "soft" }, "No games yet.")
-      : h(
-          "div",
-          { class: "wide", tabindex: 0, role: "group", "aria-label": "Table by game" },
-          h(
-            "table",
-            {},
-            columns(["Game", "Rating", "Rank", "Tournaments", "Matches", "Games", "Points"]),
-            h("tbody", {}, all.map(row)),
-          ),
-        ),
+    h(
+      "div",
+      { class: "wide", tabindex: 0, role: "group", "aria-label": "Table by game" },
+      h(
+        "table",
+        {},
+        columns(["Game", "Rating", "Rank", "Tournaments", "Matches", "Games", "Points"]),
+        h("tbody", {}, all.map(row)),
+      ),
+    ),
   );
 }
 
 /** @param {Opponent[]} opponents */
 export function versus(opponents) {
+  if (opponents.length === 0) return null;
   const row = (/** @type {Opponent} */ { other, total }) =>
     h(
       "tr",
@@ -94,14 +94,12 @@ export function versus(opponents) {
     "section",
     { class: "card", "aria-label": "Head to head" },
     h("h2", {}, "Head to head"),
-    opponents.length === 0
-      ? h("p", { class: "soft" }, "This player has no opponents yet.")
-      : h(
-          "table",
-          {},
-          columns(["Against", "Matches", "Games"]),
-          h("tbody", {}, opponents.slice(0, OPPONENTS_MAX).map(row)),
-        ),
+    h(
+      "table",
+      {},
+      columns(["Against", "Matches", "Games"]),
+      h("tbody", {}, opponents.slice(0, OPPONENTS_MAX).map(row)),
+    ),
     beyond > 0 ? h("p", { class: "soft small" }, `and ${beyond} more`) : null,
   );
 }

@@ -2,8 +2,9 @@
 
 import { del, path, post, session } from "../lib/api.js";
 import { h } from "../lib/dom.js";
-import { orderButton } from "../lib/rulings.js";
+import { orderButton, withdrawButton } from "../lib/rulings.js";
 import { player, span } from "../lib/show.js";
+import { sharing } from "./sharing.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
 
@@ -33,19 +34,25 @@ export function coming(tournament, app, act) {
       open ? names(plan.players) : replies(tournament),
       open ? joining(id, plan.players, act) : null,
     ),
-    session()?.role === "operator"
-      ? h(
-          "section",
-          { class: "card operator", "aria-label": "Operator" },
-          h("h2", {}, "Operator"),
-          h(
-            "div",
-            { class: "row" },
-            orderButton(app, id, "start"),
-            orderButton(app, id, "call-off"),
-          ),
-        )
-      : null,
+    h(
+      "div",
+      { class: "stack" },
+      session()?.role === "operator"
+        ? h(
+            "section",
+            { class: "card operator", "aria-label": "Operator" },
+            h("h2", {}, "Operator"),
+            h(
+              "div",
+              { class: "row" },
+              orderButton(app, id, "start"),
+              orderButton(app, id, "call-off"),
+              withdrawButton(app, id, plan.players),
+            ),
+          )
+        : null,
+      open ? sharing(id, app) : null,
+    ),
   );
 }
 

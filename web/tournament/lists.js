@@ -1,6 +1,7 @@
 // A tournament in words: every pairing and bye with its reason, standings, faults.
 
 import { path } from "../lib/api.js";
+import { csvButton } from "../lib/csv.js";
 import { h } from "../lib/dom.js";
 import { fault, player, players, score, watched } from "../lib/show.js";
 import { reportOf } from "./match.js";
@@ -19,7 +20,12 @@ export function pairings(tournament) {
   return h(
     "section",
     { class: "card", "aria-label": "Pairings" },
-    h("h2", {}, "Pairings and their reasons"),
+    h(
+      "div",
+      { class: "row spread" },
+      h("h2", {}, "Pairings and their reasons"),
+      tournament.results ? csvButton(`${tournament.id}-games`, () => gamesTable(tournament)) : null,
+    ),
     rounds.length === 0 ? h("p", { class: "soft" }, "The players are introducing themselves.") : null,
     rounds.map((round) =>
       h(
@@ -50,10 +56,15 @@ function paired(tournament, pairing) {
       h("a", { href: watched(tournament.id, pairing.match) }, pairing.match),
       " ",
       players(pairing.players, " vs "),
-      pairing.over ? null : h("span", { class: "tag good" }, "live"),
+      pairing.over
+        ? null
+        : tournament.paused
+          ? h("span", { class: "tag warn" }, "paused")
+          : h("span", { class: "tag good" }, "live"),
       how ? h("span", { class: "tag warn" }, how) : null,
       h("div", { class: "soft small" }, pairing.reason),
       rulings(pairing),
+      voided(report?.result.games ?? []),
     ),
     h(
       "div",
@@ -76,6 +87,22 @@ function rulings({ overridden, replays = [] }) {
   ];
 }
 
+/**
+ * The games that an operator voided, with the reasons.
+ * @param {import("../lib/types.js").GameResult[]} games
+ */
+const voided = (games) =>
+  games.map(({ game, voided }) =>
+    voided
+      ? h(
+          "div",
+          { class: "small" },
+          h("span", { class: "tag warn first" }, `game ${game} void`),
+          ` by ${voided.by}: ${voided.why}`,
+        )
+      : null,
+  );
+
 /** @param {Bye} one */
 function bye({ player: name, walkover, reason }) {
   const words = h("div", { class: "soft small" }, reason);
@@ -84,14 +111,19 @@ function bye({ player: name, walkover, reason }) {
 }
 
 /** @param {Tournament} tournament */
-export function standings({ results }) {
+export function standings({ id, results }) {
   if (!results) return null;
   const ranked = rankedBy(results.standings);
   const head = ["#", "Player", ...ranked.map(words), "Matches", "Games", "Points"];
   return h(
     "section",
     { class: "card", "aria-label": "Standings" },
-    h("h2", {}, "Standings"),
+    h(
+      "div",
+      { class: "row spread" },
+      h("h2", {}, "Standings"),
+      csvButton(`${id}-standings`, () => standingsTable(results.standings, ranked)),
+    ),
     h(
       "div",
       { class: "wide", tabindex: 0, role: "group", "aria-label": "Table of standings" },
@@ -124,6 +156,56 @@ function rankedBy(places) {
   return [...new Set(names)].filter((name) => name !== "points");
 }
 
+/**
+ * The standings as a table for a file.
+ * @param {Place[]} places @param {string[]} ranked
+ */
+function standingsTable(places, ranked) {
+  const tallies = ["won", "lost", "drawn"].map((word) => `matches ${word}`);
+  const games = ["won", "lost", "tied"].map((word) => `games ${word}`);
+  return {
+    head: ["rank", "player", ...ranked, ...tallies, ...games, "points", "faults"],
+    rows: places.map((one) => [
+      one.rank,
+      one.player,
+      ...ranked.map((name) => one.tie_breaks?.find(({ by }) => by === name)?.value),
+      one.matches_won,
+      one.matches_lost,
+      one.matches_drawn,
+      one.games_won,
+      one.games_lost,
+      one.games_tied,
+      one.points,
+      one.faults.length,
+    ]),
+  };
+}
+
+/**
+ * Every game of a tournament as a table for a file.
+ * @param {Tournament} tournament
+ */
+function gamesTable({ results }) {
+  const matches = results?.rounds.flatMap(({ round, matches }) =>
+    matches.map((report) => ({ round, report })),
+  );
+  return {
+    head: ["round", "match", "game", "seats", "scores", "winners", "end", "voided because"],
+    rows: (matches ?? []).flatMap(({ round, report }) =>
+      report.result.games.map((game) => [
+        round,
+        report.id,
+        game.game,
+        game.seats.join("; "),
+        game.scores.join("; "),
+        game.winners.join("; "),
+        game.end,
+        game.voided?.why,
+      ]),
+    ),
+  };
+}
+
 /** @param {string} name */
 function words(name) {
   return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
@@ -152,17 +234,16 @@ function place(one, ranked) {
 /** @param {Tournament} tournament */
 export function faults({ id, results }) {
   const all = results?.standings.flatMap((one) => one.faults) ?? [];
+  if (all.length === 0) return null;
   return h(
     "section",
-    { class: "card", "aria-label": "Faults" },
+    { class: "card", "aria-label": "Faults", "data-key": "faults" },
     h("h2", {}, "Faults"),
-    all.length === 0
-      ? h("p", { class: "soft" }, "No faults so far.")
-      : h(
-          "ul",
-          { class: "entries" },
-          all.map((one) => faulted(id, one)),
-        ),
+    h(
+      "ul",
+      { class: "entries" },
+      all.map((one) => faulted(id, one)),
+    ),
   );
 }
 

@@ -37,10 +37,12 @@ export function match(tournament, pairing) {
     ? report?.result.how === "played"
       ? null
       : report?.result.how
-    : "live";
+    : tournament.paused
+      ? "paused"
+      : "live";
   return h(
     "div",
-    { class: `match ${pairing.over ? "over" : "live"}`, title: pairing.reason },
+    { class: `match ${pairing.over ? "over" : tournament.paused ? "still" : "live"}`, title: pairing.reason },
     rows,
     h(
       "div",
@@ -50,7 +52,7 @@ export function match(tournament, pairing) {
         { href: watched(tournament.id, pairing.match), "aria-label": `Match ${pairing.match}` },
         pairing.match,
       ),
-      status ? h("span", { class: `tag ${pairing.over ? "warn" : "good"}` }, status) : null,
+      status ? h("span", { class: `tag ${status === "live" ? "good" : "warn"}` }, status) : null,
       h(
         "span",
         { class: "scores" },

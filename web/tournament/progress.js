@@ -3,7 +3,13 @@
 import { session } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { partDone, remaining } from "../lib/pace.js";
-import { awardButton, matchButtons, orderButton } from "../lib/rulings.js";
+import {
+  awardButton,
+  enterButton,
+  matchButtons,
+  orderButton,
+  withdrawButton,
+} from "../lib/rulings.js";
 import { player, players, span } from "../lib/show.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
@@ -82,6 +88,8 @@ export function operator(tournament, app) {
       { class: "row" },
       orderButton(app, id, paused ? "resume" : "pause"),
       paused ? awardButton(app, id, tournament.plan.players) : null,
+      enterButton(app, id),
+      withdrawButton(app, id, tournament.plan.players),
       h("span", { class: "soft small" }, tells),
     ),
     paused ? h("ul", { class: "entries" }, own.map(ruling)) : null,

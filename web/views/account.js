@@ -12,8 +12,9 @@ import {
   sessions,
   useToken,
 } from "../lib/api.js";
+import { takeIntended } from "../lib/acting.js";
 import { h, render } from "../lib/dom.js";
-import { complaint } from "../lib/show.js";
+import { complaint, sentence } from "../lib/show.js";
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, _params, app) {
@@ -43,7 +44,11 @@ export function mount(root, _params, app) {
     show();
   };
 
-  const back = () => app.go(app.query.then ? `#/${app.query.then}` : "#/");
+  // Back to the view that asked for the login, and on with what the user wanted there.
+  const back = () => {
+    app.go(app.query.then ? `#/${app.query.then}` : "#/");
+    takeIntended()?.();
+  };
 
   const visitor = () => [
     h("h1", {}, "Log in"),
@@ -85,7 +90,11 @@ export function mount(root, _params, app) {
             }),
             [
               field("Name", "account", { autocomplete: "username", maxlength: 50 }),
-              field("Password", "password", { type: "password", autocomplete: "new-password" }),
+              field("Password, at least 8 characters", "password", {
+                type: "password",
+                autocomplete: "new-password",
+                minlength: 8,
+              }),
             ],
             "Register and log in",
             problems.register,
@@ -139,7 +148,7 @@ export function mount(root, _params, app) {
               await logOut();
               app.say("You logged out.");
             } catch (problem) {
-              app.say(problem instanceof Error ? problem.message : String(problem), "bad");
+              app.say(sentence(problem), "bad");
             }
           },
         },
@@ -197,7 +206,11 @@ export function mount(root, _params, app) {
         }),
         [
           field("Current password", "old", { type: "password", autocomplete: "current-password" }),
-          field("New password", "fresh", { type: "password", autocomplete: "new-password" }),
+          field("New password, at least 8 characters", "fresh", {
+            type: "password",
+            autocomplete: "new-password",
+            minlength: 8,
+          }),
         ],
         "Change password",
         problems.password,
@@ -219,7 +232,11 @@ export function mount(root, _params, app) {
 
   show();
   sessions.addEventListener("session", show);
-  return () => sessions.removeEventListener("session", show);
+  return () => {
+    sessions.removeEventListener("session", show);
+    // Whoever leaves without logging in has changed their mind.
+    if (!session()) takeIntended();
+  };
 }
 
 /**

@@ -6,6 +6,7 @@ import { Problem, get, path } from "../lib/api.js";
 import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
 import { movesIn, slid, slidAll, waitedFor } from "../lib/moves.js";
+import { isolated } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { clock, ending, moveList, standing } from "../lib/table.js";
@@ -201,7 +202,7 @@ class Live {
     if (this.told.textContent !== words) this.told.textContent = words;
     render(
       this.head,
-      h("div", { class: "head" }, h("h1", {}, data.match.players.join(" – ")), this.badge(data)),
+      h("div", { class: "head" }, h("h1", {}, isolated(data.match.players, " – ")), this.badge(data)),
       h(
         "p",
         { class: "soft", "data-key": "place" },
@@ -212,12 +213,22 @@ class Live {
       data.paused
         ? h(
             "p",
-            { class: "complaint", "data-key": "paused" },
-            `Paused by ${data.paused.by}: ${data.paused.why}`,
+            { class: "paused", "data-key": "paused" },
+            h("strong", {}, "Paused. "),
+            `No clock runs until ${data.paused.by} resumes the match: ${data.paused.why}`,
+          )
+        : null,
+      data.in_progress?.voided
+        ? h(
+            "p",
+            { class: "paused", "data-key": "voided" },
+            h("strong", {}, `Game ${data.in_progress.game} is void. `),
+            `Ruled by ${data.in_progress.voided.by}: ${data.in_progress.voided.why}`,
           )
         : null,
     );
-    render(this.waited, this.waitedNow(data, now, names));
+    this.place.parentElement?.classList.toggle("still", Boolean(data.paused));
+    render(this.waited, data.paused ? null : this.waitedNow(data, now, names));
     render(this.side, this.over(data), moveList(data.game, this.moves, names));
     this.tick();
     const top = this.stage.getBoundingClientRect().top + scrollY;
@@ -249,6 +260,7 @@ class Live {
   /** @param {any} data */
   badge(data) {
     if (data.standing === "over") return h("span", { class: "tag" }, "over");
+    if (data.paused) return h("span", { class: "tag warn" }, "paused");
     return h(
       "span",
       { class: "tag good" },

@@ -6,8 +6,9 @@ import { acting } from "../lib/acting.js";
 import { h, render } from "../lib/dom.js";
 import { watched } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
+import { hero } from "../lobby/hero.js";
 import { nothing, refresh } from "../lobby/known.js";
-import { results, tournaments } from "../lobby/lists.js";
+import { pastTournaments, results, tournaments } from "../lobby/lists.js";
 import { here, invitations, leaders, queues } from "../lobby/people.js";
 import { waiting } from "../start/waiting.js";
 import { loadDemo, tiles, welcome } from "../start/welcome.js";
@@ -16,13 +17,9 @@ import { loadDemo, tiles, welcome } from "../start/welcome.js";
 const RUNNING_MS = 5_000;
 const QUIET_MS = 60_000;
 
-const RUNNING = { title: "Running", standings: ["running"], none: "No tournament is running." };
-const COMING = {
-  title: "Coming",
-  standings: ["open", "inviting"],
-  none: "No tournament is open for sign-up. Play now, or join a queue.",
-};
-const PAST = { title: "Past tournaments", standings: ["over", "called-off"], none: "No tournament is over yet." };
+const RUNNING = { title: "Running", standings: ["running"] };
+const COMING = { title: "Coming", standings: ["open", "inviting"] };
+const CANCELLED = { title: "Cancelled", standings: ["called-off"] };
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, _params, app) {
@@ -63,10 +60,9 @@ export function mount(root, _params, app) {
 
   function show() {
     const { lobby } = known;
-    if (!lobby) return render(root, h("h1", {}, "Lobby"), h("p", { class: "soft" }, "Loading …"));
     const now = session();
-    const { here: present, accounts } = lobby;
-    const counts = `${present} here · ${accounts} accounts · ${lobby.counts.running} running`;
+    // What needs no data is there at once. The rest follows below it in one step, so that no part
+    // moves another.
     render(
       root,
       !now || now.guest
@@ -76,7 +72,7 @@ export function mount(root, _params, app) {
               "div",
               { class: "head" },
               h("h1", {}, "Lobby"),
-              h("p", { class: "soft" }, counts),
+              lobby ? h("p", { class: "soft" }, counts(lobby)) : null,
               now.role === "operator"
                 ? h("a", { class: "button plain", href: "#/new" }, "New tournament")
                 : null,
@@ -84,25 +80,32 @@ export function mount(root, _params, app) {
             tiles(app),
           ],
       waiting(),
+      known.complete
+        ? [hero(known.live), columns()]
+        : h("p", { class: "soft", "data-key": "loading" }, "Loading …"),
+    );
+  }
+
+  function columns() {
+    return h(
+      "div",
+      { class: "columns" },
       h(
         "div",
-        { class: "columns" },
-        h(
-          "div",
-          { class: "stack" },
-          invitations(known, act),
-          tournaments(known, act, RUNNING),
-          tournaments(known, act, COMING),
-          results(known),
-          tournaments(known, act, PAST),
-        ),
-        h(
-          "div",
-          { class: "stack" },
-          queues(known, app, act, look),
-          here(known),
-          leaders(known, choose),
-        ),
+        { class: "stack" },
+        invitations(known, act),
+        tournaments(known, act, RUNNING),
+        tournaments(known, act, COMING),
+        results(known),
+        pastTournaments(known),
+        tournaments(known, act, CANCELLED),
+      ),
+      h(
+        "div",
+        { class: "stack" },
+        queues(known, app, act, look),
+        here(known),
+        leaders(known, choose),
       ),
     );
   }
@@ -125,13 +128,17 @@ export function mount(root, _params, app) {
   };
 }
 
+/** @param {import("../lib/types.js").Lobby} lobby */
+const counts = ({ here: present, accounts, counts: of }) =>
+  `${present} here · ${accounts} accounts · ${of.running} running`;
+
 /**
  * The address of something to watch: a tournament that runs, or the latest match.
- * @param {import("../lib/types.js").Lobby} lobby
+ * @param {import("../lib/types.js").Lobby | null} lobby
  * @param {import("../lib/types.js").PlayedMatch[]} matches
  */
-function toWatch({ tournaments: all }, [latest]) {
-  const running = all.find(({ standing }) => standing === "running");
+function toWatch(lobby, [latest]) {
+  const running = lobby?.tournaments.find(({ standing }) => standing === "running");
   if (running) return path`#/tournament/${running.id}`;
   return latest ? watched(latest.tournament, latest.id, 1) : "#/rules/fish";
 }

@@ -3,7 +3,7 @@
 // only shows what it has received.
 
 import { boardOf } from "../boards/all.js";
-import { Problem, get, path, post } from "../lib/api.js";
+import { Problem, casual, get, path } from "../lib/api.js";
 import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
 import { slidAll, waitedFor } from "../lib/moves.js";
@@ -16,6 +16,9 @@ import { changes, options, setOptions } from "../play/options.js";
 import { connect } from "../play/session.js";
 import { allowNotifications, chime } from "../play/signals.js";
 import { waiting } from "../start/waiting.js";
+
+/** How long after the view was opened a match that begins is shown at once. */
+const FRESH_MS = 5_000;
 
 /** @typedef {import("../lib/matches.js").Seat} Seat */
 /** @typedef {import("../play/session.js").PlaySession} PlaySession */
@@ -102,6 +105,7 @@ class Play {
       this.line,
       h("div", { class: "columns" }, this.stage, this.side),
     );
+    this.mounted = Date.now();
     this.gone = new AbortController();
     const { signal } = this.gone;
     const on = (/** @type {string} */ type, /** @type {(seat: Seat) => void} */ act) =>
@@ -112,6 +116,7 @@ class Play {
       );
     on("change", () => this.draw());
     on("asked", (seat) => this.asked(seat));
+    on("began", (seat) => this.began(seat));
     on("late", (seat) => this.findFaults(seat));
     on("over", (seat) => this.findFaults(seat));
     changes.addEventListener("change", () => this.board?.again(), { signal });
@@ -128,6 +133,14 @@ class Play {
   asked(seat) {
     if (!this.here?.request) this.look(seat);
     else if (seat !== this.here) this.app.say(`It is also your turn in ${seat.tournament}.`);
+  }
+
+  /**
+   * Shows a match that begins just after the person came here: it is what they came for.
+   * @param {Seat} seat
+   */
+  began(seat) {
+    if (Date.now() - this.mounted < FRESH_MS) this.look(seat);
   }
 
   /** Chooses the match to show, if there is none on display. */
@@ -463,7 +476,7 @@ class Play {
   async rematch(here) {
     const [first, ...rest] = this.own.names(here);
     try {
-      await post("/api/v1/casual", { game: here.game, players: [...rest, first] });
+      await casual(here.game, [...rest, first]);
       this.app.say("The rematch begins.");
     } catch (problem) {
       this.app.say(problem instanceof Error ? problem.message : String(problem), "bad");

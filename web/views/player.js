@@ -4,6 +4,7 @@
 import { del, get, passes, path, post, session, sessions } from "../lib/api.js";
 import { ask, why } from "../lib/ask.js";
 import { h, render } from "../lib/dom.js";
+import { emblem } from "../lib/emblem.js";
 import { ago, capital, complaint } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
 import { chart } from "../player/chart.js";
@@ -56,7 +57,8 @@ export function mount(root, params, app) {
     const games = Object.keys(histories).sort(
       (one, other) => histories[other].length - histories[one].length,
     );
-    const shown = games.includes(game) ? game : (games[0] ?? "");
+    if (games.length === 0) return null;
+    const shown = games.includes(game) ? game : games[0];
     const onchange = (/** @type {Event} */ event) => {
       game = /** @type {HTMLSelectElement} */ (event.target).value;
       show();
@@ -65,7 +67,7 @@ export function mount(root, params, app) {
       h("option", { value: one, selected: one === shown }, capital(one));
     return h(
       "section",
-      { class: "card", "aria-label": "Rating" },
+      { class: "card", "aria-label": "Rating", "data-key": "rating" },
       h(
         "div",
         { class: "row spread" },
@@ -185,7 +187,7 @@ function head({ account, kind, role, blacklisted, registered_at }) {
   return h(
     "div",
     { class: "head" },
-    h("h1", {}, h("bdi", {}, account)),
+    h("h1", {}, emblem(account), " ", h("bdi", {}, account)),
     h("span", { class: "tag" }, kind === "house" ? "house player" : kind),
     role === "operator" ? h("span", { class: "tag accent" }, "operator") : null,
     blacklisted === null ? null : h("span", { class: "tag bad" }, `blacklisted: ${blacklisted}`),

@@ -1,6 +1,7 @@
 // A finished game, step by step: `#/replay/cup/r1m1/1?at=12`.
 
 import { Problem, get, path } from "../lib/api.js";
+import { unfold } from "../lib/changes.js";
 import { h } from "../lib/dom.js";
 import { replayer } from "../lib/replayer.js";
 import { download, saved } from "../lib/saved.js";
@@ -74,8 +75,9 @@ function head(tournament, match, game) {
 async function read(tournament, match, game) {
   // Fetch the replay first: its error says why there is nothing to show.
   const replay = await get(
-    path`/api/v1/tournaments/${tournament}/matches/${match}/games/${game}/replay`,
+    path`/api/v1/tournaments/${tournament}/matches/${match}/games/${game}/replay?changes=true`,
   );
+  replay.steps = unfold(replay.steps);
   const [log, whole] = await Promise.all([
     text(path`/api/v1/tournaments/${tournament}/matches/${match}/log`),
     over(tournament),

@@ -5,12 +5,14 @@ import { formatOf } from "../formats/index.js";
 import { get, passes, path, sessions } from "../lib/api.js";
 import { acting } from "../lib/acting.js";
 import { h, render } from "../lib/dom.js";
+import { equal } from "../lib/equal.js";
 import { capital, complaint, standing } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
 import { coming } from "../tournament/coming.js";
 import { comparison } from "../tournament/comparison.js";
 import { downloads, faults, pairings, standings } from "../tournament/lists.js";
 import { operator, progress } from "../tournament/progress.js";
+import { ruled } from "../tournament/rulings.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
 
@@ -32,6 +34,8 @@ export function mount(root, params, app) {
   /** @type {import("../lib/types.js").Comparison | null} */
   let compared = null;
   let comparing = false;
+  /** @type {import("../lib/types.js").Ruled[]} */
+  let rulings = [];
   /** The standing whose events are followed. */
   let followed = "";
   const act = acting(app, look, path`tournament/${id}`);
@@ -67,21 +71,36 @@ export function mount(root, params, app) {
         h("div", { class: "stack" }, pairings(now)),
         h("div", { class: "stack" }, standings(now), comparison(compared), faults(now)),
       ),
+      ruled(id, rulings),
       downloads(now),
     ];
   }
 
   /** @param {Tournament} now */
   function take(now) {
+    const before = tournament;
     tournament = now;
     problem = null;
     show();
+    const isNew = now.standing !== before?.standing || !equal(now.paused, before?.paused);
+    const isRuled = !equal(now.pairings?.map(ruledOf), before?.pairings?.map(ruledOf));
+    if (["running", "over"].includes(now.standing) && (isNew || isRuled)) askRulings();
     // Events do not include the head of the log, so fetch it.
     if (now.standing === "over" && !now.head && !headAsked) {
       headAsked = true;
       look();
     }
     if (now.standing === "over" && !comparing) compare();
+  }
+
+  /** Fetches the rulings, which change with every pause; the page shows the rest without them. */
+  async function askRulings() {
+    try {
+      rulings = (await get(`${at}/rulings`)).rulings;
+      if (!gone) show();
+    } catch (wrong) {
+      if (!passes(wrong)) throw wrong;
+    }
   }
 
   /** How sure the result is; the page shows the rest without it. */
@@ -133,6 +152,12 @@ export function mount(root, params, app) {
     sessions.removeEventListener("session", show);
   };
 }
+
+/**
+ * The rulings about a pairing that a tournament shows.
+ * @param {import("../lib/types.js").Pairing} pairing
+ */
+const ruledOf = ({ overridden, replays }) => [overridden ?? null, replays ?? null];
 
 /** @param {Tournament} tournament */
 function head({ id, standing: now, paused, plan, results }) {

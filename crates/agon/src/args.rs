@@ -2,6 +2,7 @@
 
 mod admin;
 mod clients;
+pub(crate) mod cluster;
 mod doctor;
 mod export;
 mod format;
@@ -42,6 +43,8 @@ pub(crate) enum DemoSystem {
     Trains,
     /// Yahtzee players on Erlang nodes.
     Erlang,
+    /// Three nodes over one PostgreSQL: one is killed in the middle of a cup.
+    Cluster,
 }
 
 #[derive(Subcommand, Debug)]
@@ -72,6 +75,8 @@ pub(crate) enum Command {
     Admin(AdminArgs),
     /// Check, repair or back up the log of a server or a run.
     Log(log::LogArgs),
+    /// Show the nodes of a cluster: servers that share one database.
+    Cluster(cluster::ClusterArgs),
     /// Examine a program before its first tournament, and report what would fail there.
     Doctor(DoctorArgs),
     /// Solve Yahtzee for the best expected score, and cache the table.
@@ -276,7 +281,7 @@ pub(crate) enum ColourArg {
 #[derive(ClapArgs, Debug, Default)]
 #[command(after_help = exit::HELP)]
 pub(crate) struct VerifyArgs {
-    /// Logs (*.jsonl, *.sqlite), or folders of runs and servers.
+    /// Logs (*.jsonl, *.sqlite, postgres://…), or folders of runs and servers.
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     /// A published head of the hash chain; a tournament or match in the log must have it.

@@ -99,9 +99,11 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
     }
     if let Some(server) = error.downcast_ref::<ServerError>() {
         return match server {
-            ServerError::Append(_) | ServerError::Entropy(_) | ServerError::Undrained(_) => {
-                Exit::Failure
-            }
+            ServerError::Append(_)
+            | ServerError::Entropy(_)
+            | ServerError::Undrained(_)
+            | ServerError::TakenOver
+            | ServerError::NoDatabase(_) => Exit::Failure,
             ServerError::Log(log) => of_log(log),
             ServerError::Engine(_) => Exit::Damaged,
         };
@@ -124,7 +126,7 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
 }
 
 /// I/O errors that do not mean that the log is damaged.
-const NO_FAULT_OF_IT: [ErrorKind; 6] = [
+const NO_FAULT_OF_IT: [ErrorKind; 7] = [
     // SQLite reports a failing disk as this.
     ErrorKind::Other,
     ErrorKind::PermissionDenied,
@@ -132,6 +134,7 @@ const NO_FAULT_OF_IT: [ErrorKind; 6] = [
     ErrorKind::FileTooLarge,
     ErrorKind::ReadOnlyFilesystem,
     ErrorKind::AlreadyExists,
+    ErrorKind::NotConnected,
 ];
 
 /// A locked log, or one without permission to open it, is not damaged.

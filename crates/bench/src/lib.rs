@@ -36,7 +36,7 @@ use load::Load;
 use observers::Observers;
 use players::Crew;
 use progress::Progress;
-use report::{Latency, Observed, Paced, Pair, Report, Restarted};
+use report::{BenchReport, Latency, Observed, Paced, Pair, Restarted};
 use server::{Folder, Server};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
@@ -139,7 +139,7 @@ impl Drop for Run<'_> {
     }
 }
 
-async fn run(args: &BenchArgs, log_file: &str) -> Result<Report> {
+async fn run(args: &BenchArgs, log_file: &str) -> Result<BenchReport> {
     let (mut run, folder, mut report) = start(args, log_file).await?;
     match (args.watchers, args.steady) {
         (Some(count), _) => report.watched = Some(run.watched(count).await?),
@@ -156,7 +156,7 @@ async fn run(args: &BenchArgs, log_file: &str) -> Result<Report> {
 }
 
 /// Starts everything: the server with its players in matches, and the ping-pong.
-async fn start<'a>(args: &'a BenchArgs, log_file: &str) -> Result<(Run<'a>, Folder, Report)> {
+async fn start<'a>(args: &'a BenchArgs, log_file: &str) -> Result<(Run<'a>, Folder, BenchReport)> {
     let progress = Progress::new(args.quiet);
     let slice = Duration::from_secs_f64(args.seconds / (2 * PAIRS) as f64);
     progress.say("starting a server and its comparison");
@@ -184,7 +184,7 @@ async fn start<'a>(args: &'a BenchArgs, log_file: &str) -> Result<(Run<'a>, Fold
     let connected = crew.all_here(LOGIN_PATIENCE).await?;
     server.all_in_line(args.players, LOGIN_PATIENCE).await?;
     let per = |more: u64, less: u64| more.saturating_sub(less) / args.players as u64;
-    let report = Report {
+    let report = BenchReport {
         game: args.game.clone(),
         players: args.players,
         matches: args.matches_wanted(),
@@ -193,7 +193,7 @@ async fn start<'a>(args: &'a BenchArgs, log_file: &str) -> Result<(Run<'a>, Fold
         connect_seconds: connected.as_secs_f64(),
         bytes_per_connection: per(server.process.resident()?, empty),
         bare_bytes_per_connection: per(bare.echo.resident()?, echo_empty),
-        ..Report::default()
+        ..BenchReport::default()
     };
     progress.say("starting tournaments");
     let operator = server.operator.clone();
@@ -238,7 +238,7 @@ struct Played {
 
 impl Run<'_> {
     /// Takes all measurements with players that the arguments ask for.
-    async fn measure(&mut self, report: &mut Report) -> Result<()> {
+    async fn measure(&mut self, report: &mut BenchReport) -> Result<()> {
         self.progress.say("warming up");
         let warm = self.play(WARM_UP, None).await?;
         (report.bytes_up, report.bytes_down) = (warm.bytes_up, warm.bytes_down);

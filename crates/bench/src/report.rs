@@ -110,7 +110,7 @@ struct Beside {
 
 /// The whole report.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Report {
+pub(super) struct BenchReport {
     pub(super) game: String,
     pub(super) players: usize,
     pub(super) matches: usize,
@@ -130,7 +130,7 @@ pub(super) struct Report {
     pub(super) complaint: Option<String>,
 }
 
-impl Report {
+impl BenchReport {
     pub(super) fn decisions_per_second(&self) -> f64 {
         median(self.pairs.iter().map(|pair| pair.per_second))
     }
@@ -334,7 +334,7 @@ impl Report {
             rows.push(("killed", text));
         }
         rows.extend(self.complaint.iter().map(|complaint| ("something failed", complaint.clone())));
-        let Report { game, players, matches, transport, .. } = self;
+        let BenchReport { game, players, matches, transport, .. } = self;
         let mut text =
             format!("{game}: {players} players in {matches} matches over {transport}, durable\n\n");
         for (name, value) in rows {
@@ -393,7 +393,7 @@ mod tests {
             ..Pair::default()
         };
         let pairs = vec![pair(1.0, 10.0), pair(6.0, 10.0), pair(10.0, 20.0)];
-        let report = Report { pairs, ..Report::default() };
+        let report = BenchReport { pairs, ..BenchReport::default() };
         let value: Value = serde_json::from_str(&report.json()).unwrap();
         assert_eq!(value["ratio"], 0.5);
         assert_eq!(value["cpu_ratio"], 2.0);

@@ -1,7 +1,7 @@
 //! A long load at a steady rate, against the usual time limits: the latencies that players see, the
 //! faults charged, and the growth of the server.
 
-use super::report::{Latency, Report, machine, round};
+use super::report::{BenchReport, Latency, machine, round};
 use super::{Run, SETTLE};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ impl Steady {
         self.decisions as f64 / self.seconds
     }
 
-    pub(super) fn json(&self, report: &Report) -> Value {
+    pub(super) fn json(&self, report: &BenchReport) -> Value {
         let mut latency = self.latency.json();
         latency["max"] = json!(self.slowest_ms);
         let [p50, p90, p99, p999] = self.server_ms;
@@ -107,7 +107,7 @@ impl Steady {
         })
     }
 
-    pub(super) fn table(&self, report: &Report) -> String {
+    pub(super) fn table(&self, report: &BenchReport) -> String {
         let Steady { decisions, seconds, latency, slowest_ms, cores, faults, .. } = self;
         let [p50, p90, p99, p999] = self.server_ms;
         let mb = |bytes: u64| bytes as f64 / 1e6;
@@ -136,7 +136,7 @@ impl Steady {
             report.complaint.iter().map(|complaint| ("something failed", complaint.clone())),
         );
         rows.push(("machine", machine()));
-        let Report { game, players, matches, transport, .. } = report;
+        let BenchReport { game, players, matches, transport, .. } = report;
         let mut text =
             format!("{game}: {players} players in {matches} matches over {transport}, steady\n\n");
         for (name, value) in rows {

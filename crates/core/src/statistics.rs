@@ -92,6 +92,8 @@ pub struct Record {
     pub no_shows: u32,
     /// Times it was caught cheating.
     pub cheats: u32,
+    /// Faults of every kind that it was charged with, cheats and no-shows among them.
+    pub faults: u32,
     /// The points of all games that count.
     pub points: i64,
 }
@@ -106,6 +108,7 @@ impl Record {
         self.matches_forfeited += other.matches_forfeited;
         self.no_shows += other.no_shows;
         self.cheats += other.cheats;
+        self.faults += other.faults;
         self.points += other.points;
     }
 
@@ -119,6 +122,7 @@ impl Record {
         self.matches_forfeited -= other.matches_forfeited;
         self.no_shows -= other.no_shows;
         self.cheats -= other.cheats;
+        self.faults -= other.faults;
         self.points -= other.points;
     }
 
@@ -132,6 +136,7 @@ impl Record {
     fn add_match(&mut self, player: &PlayerName, result: &MatchResult) {
         let own = || result.faults.iter().filter(|faulted| faulted.player == *player);
         self.cheats += own().filter(|faulted| faulted.fault.is_cheat()).count() as u32;
+        self.faults += own().count() as u32;
         if result.how == How::Void {
             return;
         }
@@ -566,6 +571,7 @@ impl Statistics {
         let record = self.record(player, &game);
         record.tournaments_played -= u32::from(early);
         record.cheats += u32::from(faulted.fault.is_cheat());
+        record.faults += 1;
         record.no_shows += u32::from(faulted.fault.kind == FaultKind::NoShow);
         Ok(())
     }

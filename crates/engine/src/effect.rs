@@ -15,7 +15,7 @@ use agon_core::{
     TournamentId,
 };
 use agon_games::Seat as GameSeat;
-use agon_wire::peer::Told;
+use agon_wire::peer::PeerMessage;
 use std::net::IpAddr;
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub struct PeerAsk {
 #[derive(Clone, Debug)]
 pub struct Tell {
     /// The content.
-    pub told: Told,
+    pub message: PeerMessage,
     /// The request, if the call needs an answer.
     pub ask: Option<PeerAsk>,
 }
@@ -292,7 +292,7 @@ pub enum Effect {
     /// Send a structured call to a connection; report when a request was written.
     Call { conn: ConnId, tell: Box<Tell> },
     /// Send a message to an observer on the wire of another system, not before `due`.
-    Observe { conn: ConnId, told: Box<Told>, due: Millis },
+    Observe { conn: ConnId, message: Box<PeerMessage>, due: Millis },
     /// Stop waiting for a login: the connection is logged in, or belongs to an observer.
     Admit { conn: ConnId },
     /// Write all queued messages to a connection, then close it.

@@ -16,7 +16,7 @@ use agon_core::{
 };
 use agon_games::Json;
 use agon_wire::native::ToPlayer;
-use agon_wire::peer::Told;
+use agon_wire::peer::PeerMessage;
 use serde_json::{Value, json};
 
 /// One action for when a record is durable.
@@ -131,7 +131,7 @@ impl Engine {
             }
             FollowUp::ConfirmSignUp { conn, player, next } => {
                 if self.conn_of(&player) == Some(conn) {
-                    self.call(conn, Tell { told: Told::SignedUp { next }, ask: None });
+                    self.call(conn, Tell { message: PeerMessage::SignedUp { next }, ask: None });
                 }
             }
             FollowUp::Done { conn, what, about } => {
@@ -143,7 +143,7 @@ impl Engine {
             }
             FollowUp::SendNotice(key, notice) => {
                 let player = notice.player.clone();
-                self.services.to_seat(&player, ToSeat::Notice { key: &key, notice });
+                self.services.send_to_seat(&player, ToSeat::Notice { key: &key, notice });
             }
             FollowUp::Notify { players, about, data } => {
                 self.services.notify_all(&players, about, &data);

@@ -438,13 +438,17 @@ impl Engine {
     }
 
     /// Hands a message from a player's seat to the cells.
-    fn to_cells(&mut self, player: &PlayerName, message: FromSeat) -> Result<(), RejectedAnswer> {
-        self.in_cells(|cells, cx| cells.from_seat(cx, player, message))
+    fn send_to_cells(
+        &mut self,
+        player: &PlayerName,
+        message: FromSeat,
+    ) -> Result<(), RejectedAnswer> {
+        self.in_cells(|cells, cx| cells.receive(cx, player, message))
     }
 
     /// Hands a message from a player's seat to the cells, which need not reply.
     fn tell_cells(&mut self, player: &PlayerName, message: FromSeat) {
-        let _ = self.to_cells(player, message);
+        let _ = self.send_to_cells(player, message);
     }
 
     /// Lets the lobby decide a command, then carries out what that means for others.

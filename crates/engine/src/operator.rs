@@ -17,13 +17,13 @@ use serde_json::json;
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum NotObeyed {
     /// There is no such tournament.
-    #[error("there is no tournament {0}; the list of tournaments has all ids")]
+    #[error("there is no tournament {0}; the lobby lists all tournaments")]
     NoTournament(TournamentId),
     /// The tournament does not run.
-    #[error("{0} does not run; only a tournament that runs can be ruled about")]
+    #[error("{0} is not running; only a running tournament can have rulings")]
     NotRunning(TournamentId),
     /// The tournament has no such match.
-    #[error("{0} has no match {1}; its `pairings` list them")]
+    #[error("{0} has no match {1}; its page lists all matches")]
     NoMatch(TournamentId, MatchId),
     /// The match is over.
     #[error("match {0} is over; override its result, or have it replayed")]

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! In one process a message is a function call: the engine hands a [`FromSeat`] to the cells, and a
-//! cell hands a [`ToSeat`] to [`Services::to_seat`].
+//! cell hands a [`ToSeat`] to [`Services::send_to_seat`].
 //!
 //! The seat that has the socket measures an answer, from when the request was written to when the
 //! answer was read, and states the [`Timing`] with the answer. The cell keeps a clock of its own,
@@ -19,7 +19,7 @@ use crate::services::Services;
 use crate::{AskId, BadReply, ConnId, Effect, MatchKey, PeerAsk, Tell, TranslatedAnswer};
 use agon_core::{Fault, Millis, Notice, PlayerName, RequestClock, RequestId, Timing};
 use agon_wire::native::{self, ToPlayer};
-use agon_wire::peer::Told;
+use agon_wire::peer::PeerMessage;
 
 /// A message from the seat of a player to the cells in which the player plays.
 pub(crate) enum FromSeat {
@@ -73,13 +73,13 @@ pub(crate) enum AskForm<'a> {
     /// A line of the native protocol.
     Line(&'a [u8]),
     /// A structured call.
-    Call(Told),
+    Call(PeerMessage),
 }
 
 impl Services {
     /// Hands a message to the seat of a player. The cell sends a request again when a player who
     /// cannot be reached returns.
-    pub(crate) fn to_seat(&mut self, player: &PlayerName, message: ToSeat<'_>) {
+    pub(crate) fn send_to_seat(&mut self, player: &PlayerName, message: ToSeat<'_>) {
         let Some(seat) = self.present.seat_mut(player) else { return };
         let Some(conn) = seat.conn() else { return };
         match message {
@@ -91,9 +91,9 @@ impl Services {
                         let line = self.effects.write(text);
                         Effect::Ask { conn, ask, line, limit_ms: left_ms, follows }
                     }
-                    AskForm::Call(told) => {
+                    AskForm::Call(message) => {
                         let ask = Some(PeerAsk { id: ask, limit_ms });
-                        Effect::Call { conn, tell: Box::new(Tell { told, ask }) }
+                        Effect::Call { conn, tell: Box::new(Tell { message, ask }) }
                     }
                 };
                 self.effects.push(effect);

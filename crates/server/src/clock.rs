@@ -29,6 +29,21 @@ pub(crate) fn not_before(at: Millis) {
     CLOCK.not_before(at, now_ms());
 }
 
+/// Sets the clock to `at`, before anything has read it: nodes of a cluster use the database's time.
+pub(crate) fn set(at: Millis) {
+    CLOCK.set(at, now_ms());
+}
+
+/// Stops the clock until [`resume`]: the time in between counts for nobody.
+pub(crate) fn stop() {
+    CLOCK.stop(now_ms());
+}
+
+/// Lets the clock continue from where it stopped.
+pub(crate) fn resume() {
+    CLOCK.resume(|| CLOCK.origin.elapsed().as_millis() as Millis);
+}
+
 static CLOCK: LazyLock<Clock> = LazyLock::new(|| {
     let looking = std::thread::Builder::new().name("clock".into());
     // If the thread cannot be started, the clock advances only with other readings: late, but not
@@ -52,6 +67,8 @@ struct Clock {
     /// How long the clock was stopped. Written before `seen` and read after it, so that a reader
     /// who sees the new time also sees how much of it does not count.
     still: AtomicU64,
+    /// The time at which the clock was stopped; 0 while it runs.
+    stopped_at: AtomicU64,
     noting: Mutex<()>,
 }
 
@@ -62,12 +79,21 @@ impl Clock {
             ahead: AtomicU64::new(start_ms),
             seen: AtomicU64::new(0),
             still: AtomicU64::new(0),
+            stopped_at: AtomicU64::new(0),
             noting: Mutex::new(()),
         }
     }
 
     /// The time; `elapsed` returns how long ago the origin was.
     fn now(&self, elapsed: impl Fn() -> Millis) -> Millis {
+        match self.stopped_at.load(Ordering::Acquire) {
+            0 => self.running(elapsed),
+            stopped_at => stopped_at,
+        }
+    }
+
+    /// The time if the clock is not stopped.
+    fn running(&self, elapsed: impl Fn() -> Millis) -> Millis {
         loop {
             let seen = self.seen.load(Ordering::Acquire);
             let still = self.still.load(Ordering::Acquire);
@@ -89,6 +115,23 @@ impl Clock {
 
     fn not_before(&self, at: Millis, now: Millis) {
         self.ahead.fetch_add(at.saturating_sub(now), Ordering::AcqRel);
+    }
+
+    fn set(&self, at: Millis, now: Millis) {
+        self.ahead.fetch_add(at.wrapping_sub(now), Ordering::AcqRel);
+    }
+
+    fn stop(&self, now: Millis) {
+        self.stopped_at.store(now, Ordering::Release);
+    }
+
+    fn resume(&self, elapsed: impl Fn() -> Millis) {
+        let stopped_at = self.stopped_at.load(Ordering::Acquire);
+        if stopped_at != 0 {
+            let passed = self.running(elapsed).saturating_sub(stopped_at);
+            self.still.fetch_add(passed, Ordering::AcqRel);
+            self.stopped_at.store(0, Ordering::Release);
+        }
     }
 }
 
@@ -133,6 +176,23 @@ mod tests {
         });
         let shown = clock.now(|| elapsed.load(Ordering::SeqCst)) - 1_000;
         assert!(shown < 200_000, "stops do not count: {shown}");
+    }
+
+    #[test]
+    fn stopped_clock_continues_from_where_it_stopped() {
+        let clock = Clock::new(1_000);
+        clock.stop(clock.now(|| 100));
+        assert_eq!(clock.now(|| 150), 1_100);
+        // The clock's own thread reads it all the time, also while it is stopped.
+        for elapsed in (100..9_000).step_by(100) {
+            clock.running(|| elapsed);
+        }
+        assert_eq!(clock.now(|| 9_000), 1_100);
+        clock.resume(|| 9_000);
+        assert_eq!(clock.now(|| 9_000), 1_100);
+        assert_eq!(clock.now(|| 9_040), 1_140);
+        clock.set(50, clock.now(|| 9_040));
+        assert_eq!(clock.now(|| 9_050), 60);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub use agon_engine::{
 pub use auth::hash_password;
 pub use driver::{Driver, Handle, ServerError};
 pub use gateway::{
-    ErlangCookie, ErlangError, ErlangSettings, Gateway, NodeName, serve_erlang, serve_peers,
-    serve_tcp,
+    ErlangCookie, ErlangError, ErlangSettings, Gateway, NodeName, reject_on_standby, serve_erlang,
+    serve_peers, serve_tcp,
 };
 pub use net::{Host, Limits, PlayerSockets, Tls, TlsError};

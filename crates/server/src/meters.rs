@@ -50,6 +50,10 @@ pub(crate) struct Meters {
     pub(crate) started: Instant,
     /// Whether the server was asked to stop.
     pub(crate) stopping: AtomicBool,
+    /// Whether the lease on the log has expired, so that nothing is read or sent.
+    pub(crate) unsure: AtomicBool,
+    /// How long this node took to take the log over.
+    pub(crate) takeover_ms: AtomicU64,
     /// Connections by wire.
     opened: [Counter; Wire::ALL.len()],
     closed: [[Counter; CloseReason::ALL.len()]; Wire::ALL.len()],
@@ -79,6 +83,8 @@ impl Default for Meters {
         Meters {
             started: Instant::now(),
             stopping: AtomicBool::new(false),
+            unsure: AtomicBool::new(false),
+            takeover_ms: AtomicU64::new(0),
             opened: Default::default(),
             closed: Default::default(),
             turned_away: Counter::default(),

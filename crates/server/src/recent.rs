@@ -1,12 +1,17 @@
-//! Where to find a player's recent past: the latest matches they played, and those in which they
-//! were charged with a fault. It is a projection of tournaments' streams; the details are read from
-//! them.
+//! Where to find the recent past: the latest matches of a player, those in which they were charged
+//! with a fault, and finished tournaments. It is a projection of tournaments' streams; the details
+//! are read from them.
 
-use agon_core::{Event, Faulted, MatchId, Millis, PlayerName, TournamentId};
+use agon_core::{Event, Faulted, MatchId, Millis, PlayerName, TournamentId, TournamentPlan};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
 /// How many entries are kept for a player.
 pub(crate) const KEPT_MAX: usize = 20;
+
+/// How many finished tournaments are kept.
+const PAST_MAX: usize = 1_000;
 
 /// A match that was reported.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,9 +37,31 @@ pub(crate) struct Lately {
     pub(crate) dropped: VecDeque<Dropped>,
 }
 
+/// A finished tournament.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub(crate) struct PastTournament {
+    id: TournamentId,
+    game: String,
+    /// The kind of its format: `bracket`, `round-robin`, ….
+    format: &'static str,
+    /// How many players it had.
+    players: usize,
+    began_at: Millis,
+    ended_at: Millis,
+    /// Nobody, where a bye won or nobody was left.
+    winners: Vec<PlayerName>,
+    /// Why it was not played to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aborted: Option<String>,
+}
+
 /// The recent matches of all players.
 #[derive(Default)]
 pub(crate) struct Recent {
+    /// The tournaments that run; the times and winners of their ends are not known.
+    running: BTreeMap<TournamentId, PastTournament>,
+    /// The finished tournaments, the latest first.
+    past: VecDeque<PastTournament>,
     players: BTreeMap<PlayerName, Lately>,
     /// The latest matches of all players.
     played: VecDeque<At>,
@@ -52,9 +79,43 @@ impl Recent {
         self.played.iter()
     }
 
+    /// The finished tournaments, the latest first.
+    pub(crate) fn past(&self) -> impl Iterator<Item = &PastTournament> {
+        self.past.iter()
+    }
+
+    /// Moves a tournament from those that run to those that are over.
+    fn end(
+        &mut self,
+        id: &TournamentId,
+        ended_at: Millis,
+        winners: &[PlayerName],
+        aborted: Option<String>,
+    ) {
+        self.open.remove(id);
+        let Some(tournament) = self.running.remove(id) else { return };
+        let winners = winners.to_vec();
+        let ended = PastTournament { ended_at, winners, aborted, ..tournament };
+        keep(&mut self.past, ended, PAST_MAX);
+    }
+
     /// Applies an event of the stream of `tournament`.
     pub(crate) fn apply(&mut self, tournament: &TournamentId, at: Millis, event: &Event) {
         match event {
+            Event::TournamentCreated(created) if !is_casual(&created.plan) => {
+                let plan = &created.plan;
+                let begun = PastTournament {
+                    id: tournament.clone(),
+                    game: plan.game.clone(),
+                    format: plan.policy.format.name(),
+                    players: plan.players.len(),
+                    began_at: at,
+                    ended_at: at,
+                    winners: Vec::new(),
+                    aborted: None,
+                };
+                self.running.insert(tournament.clone(), begun);
+            }
             Event::RoundPaired(paired) => {
                 let players = paired.matches.iter().map(|m| (m.id.clone(), m.players.clone()));
                 self.open.insert(tournament.clone(), players.collect());
@@ -76,28 +137,36 @@ impl Recent {
             Event::PlayerDropped(dropped) => {
                 let faulted = dropped.faulted.clone();
                 let lately = self.players.entry(faulted.player.clone()).or_default();
-                keep(&mut lately.dropped, Dropped { tournament: tournament.clone(), at, faulted });
+                let dropped = Dropped { tournament: tournament.clone(), at, faulted };
+                keep(&mut lately.dropped, dropped, KEPT_MAX);
             }
-            Event::TournamentEnded(_) | Event::TournamentAborted(_) => {
-                self.open.remove(tournament);
+            Event::TournamentEnded(ended) => self.end(tournament, at, &ended.winners, None),
+            Event::TournamentAborted(aborted) => {
+                self.end(tournament, at, &[], Some(aborted.reason.clone()));
             }
             _ => {}
         }
     }
 }
 
+/// Whether a tournament is one game that people started for themselves. There are many of these,
+/// and nobody looks for them among past tournaments.
+fn is_casual(plan: &TournamentPlan) -> bool {
+    plan.preset.as_deref().is_some_and(|preset| preset.ends_with("-casual"))
+}
+
 /// Adds a match; one that was replayed is kept once.
 fn keep_match(list: &mut VecDeque<At>, place: &At) {
     list.retain(|kept| (&kept.tournament, &kept.id) != (&place.tournament, &place.id));
-    keep(list, place.clone());
+    keep(list, place.clone(), KEPT_MAX);
 }
 
 /// Adds an entry, with the latest first. Streams are read one after the other, so entries come in
 /// any order.
-fn keep<T: Dated>(list: &mut VecDeque<T>, entry: T) {
+fn keep<T: Dated>(list: &mut VecDeque<T>, entry: T, most: usize) {
     let place = list.partition_point(|kept| kept.at() > entry.at());
     list.insert(place, entry);
-    list.truncate(KEPT_MAX);
+    list.truncate(most);
 }
 
 trait Dated {
@@ -107,6 +176,12 @@ trait Dated {
 impl Dated for At {
     fn at(&self) -> Millis {
         self.at
+    }
+}
+
+impl Dated for PastTournament {
+    fn at(&self) -> Millis {
+        self.ended_at
     }
 }
 

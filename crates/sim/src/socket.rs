@@ -8,7 +8,7 @@ use agon_engine::seat_side::{
     Framing, GRACE_MS, NORMAL, PAUSE_MS, Received, Talk, Words, error_line, received,
 };
 use agon_engine::{AskId, ConnId, Input, PeerSaid, Seat, Tell, Wire};
-use agon_wire::peer::Told;
+use agon_wire::peer::PeerMessage;
 use agon_wire::sign_up::Newcomer;
 use agon_wire::values;
 use agon_wire::websocket::{self, Opcode};
@@ -342,8 +342,10 @@ impl Driver {
                 }
             };
             let Some(tell) = tell else { continue };
-            let question = match &tell.told {
-                Told::Question { question, view, .. } => Some((question.clone(), view.clone())),
+            let question = match &tell.message {
+                PeerMessage::Question { question, view, .. } => {
+                    Some((question.clone(), view.clone()))
+                }
                 _ => None,
             };
             let words = talk.say(tell);

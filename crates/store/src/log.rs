@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 
 use crate::append::gather;
 use crate::{Append, AppendError, Done, DoneAll, LogError, Meter, Snapshot};
@@ -87,6 +88,22 @@ pub trait Log: Send + Sync {
         Ok(None)
     }
 
+    /// Whether this process may act on the contents of the log now. A log that several nodes share
+    /// may belong to another one.
+    fn standing(&self) -> Standing {
+        Standing::Owner
+    }
+
+    /// The lease on this log, if several nodes share it.
+    fn lease(&self) -> Option<Lease> {
+        None
+    }
+
+    /// The time in milliseconds since 1970 by the clock of the log, if it has one for all nodes.
+    fn clock_ms(&self) -> Result<Option<u64>, LogError> {
+        Ok(None)
+    }
+
     /// Submits an append and waits for the answer.
     fn append(&self, append: Append) -> Result<u64, AppendError> {
         let (tx, rx) = sync_channel(1);
@@ -99,6 +116,31 @@ pub trait Log: Send + Sync {
         );
         rx.recv().unwrap_or(Err(AppendError::Closed))
     }
+}
+
+/// Whether a process may act on the contents of a log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// No other process writes the log.
+    Owner,
+    /// The lease has expired, because the database does not answer or this process was stopped.
+    /// Another node may own the log now. The process must send nothing until it knows.
+    Unsure,
+    /// Another node owns the log. The process must forget what it knows.
+    Lost,
+}
+
+/// The lease of a node on a log, for operators.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lease {
+    /// The name of this node.
+    pub node: String,
+    /// How long ago the lease was renewed.
+    pub age: Duration,
+    /// How many cells this node owns.
+    pub cells: usize,
+    /// How many appends were rejected because this node did not own their cell.
+    pub fenced: u64,
 }
 
 /// One record of a stream that is read together with others.
@@ -166,6 +208,18 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 
     fn snapshot(&self, stream: &str) -> Result<Option<Snapshot>, LogError> {
         (**self).snapshot(stream)
+    }
+
+    fn standing(&self) -> Standing {
+        (**self).standing()
+    }
+
+    fn lease(&self) -> Option<Lease> {
+        (**self).lease()
+    }
+
+    fn clock_ms(&self) -> Result<Option<u64>, LogError> {
+        (**self).clock_ms()
     }
 
     fn append(&self, append: Append) -> Result<u64, AppendError> {

@@ -19,7 +19,7 @@ pub const PROTOCOL_VERSION: u32 = 1;
 pub const LINE_BYTES_MAX: usize = 256 * 1024;
 
 /// Every value of `code` in an error, in the order of the tables in `docs/protocol/native.md`.
-pub const ERROR_CODES: [&str; 19] = [
+pub const ERROR_CODES: [&str; 20] = [
     // About answers, over every transport.
     "repeated",
     "late",
@@ -39,6 +39,7 @@ pub const ERROR_CODES: [&str; 19] = [
     "weak-password",
     "login-timeout",
     "too-many-connections",
+    "standby",
     "logged-out",
     "flood",
 ];

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// A message to a player. Questions and views are JSON as the game writes them.
 #[derive(Clone, Debug)]
-pub enum Told {
+pub enum PeerMessage {
     /// It is signed up.
     SignedUp {
         /// For the tournament that comes next, and not behind one that runs.
@@ -81,14 +81,16 @@ pub enum Part {
     Position,
 }
 
-impl Told {
+impl PeerMessage {
     /// Parts of the beginning that come before a question, or before something else.
-    pub(crate) fn again(&self, parts: &[Part]) -> Vec<Told> {
+    pub(crate) fn again(&self, parts: &[Part]) -> Vec<PeerMessage> {
         let (question, view, seats) = match self {
-            Told::Question { question, view, seats } => (&question[..], &view[..], seats.clone()),
+            PeerMessage::Question { question, view, seats } => {
+                (&question[..], &view[..], seats.clone())
+            }
             _ => (&[][..], &[][..], [].into()),
         };
-        let part = |part: &Part| Told::Again {
+        let part = |part: &Part| PeerMessage::Again {
             part: *part,
             question: question.to_vec(),
             view: view.to_vec(),
@@ -187,21 +189,21 @@ impl Speaker {
         }
     }
 
-    /// The messages that must precede `told`, because the program behind this connection is new to
+    /// The messages that must precede `message`, because the program behind this connection is new to
     /// a running tournament. After this call the program counts as informed.
-    pub fn beginning(&mut self, told: &Told) -> Vec<Told> {
+    pub fn beginning(&mut self, message: &PeerMessage) -> Vec<PeerMessage> {
         match self {
-            Speaker::Fish(speaker) => speaker.beginning(told),
-            Speaker::Trains(speaker) => speaker.beginning(told),
+            Speaker::Fish(speaker) => speaker.beginning(message),
+            Speaker::Trains(speaker) => speaker.beginning(message),
         }
     }
 
     /// Translates a message. Fails if this wire has no words for it, for example for a question of
     /// another game.
-    pub fn tell(&mut self, told: &Told) -> Result<Spoken, Refusal> {
+    pub fn tell(&mut self, message: &PeerMessage) -> Result<Spoken, Refusal> {
         match self {
-            Speaker::Fish(speaker) => speaker.tell(told),
-            Speaker::Trains(speaker) => speaker.tell(told),
+            Speaker::Fish(speaker) => speaker.tell(message),
+            Speaker::Trains(speaker) => speaker.tell(message),
         }
     }
 

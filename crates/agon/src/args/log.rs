@@ -18,6 +18,8 @@ pub(crate) enum LogCommand {
     Repair(LogRepairArgs),
     /// Copy the log as it is now and check the copy. The server may run meanwhile.
     Backup(LogBackupArgs),
+    /// Copy the log of a stopped server into an empty PostgreSQL database, for `agon serve --store`.
+    Import(LogImportArgs),
 }
 
 const CHECK_HELP: &str = "\
@@ -83,8 +85,22 @@ fn repair_help() -> String {
 
 #[derive(Args, Debug)]
 #[command(after_help = exit::HELP)]
+pub(crate) struct LogImportArgs {
+    /// The folder of a server, or its database (*.sqlite).
+    #[arg(value_name = "DATA")]
+    pub(crate) data: PathBuf,
+    /// The database: postgres://USER:PASSWORD@HOST:5432/DATABASE.
+    #[arg(value_name = "URL")]
+    pub(crate) to: String,
+    /// Print what was copied as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = exit::HELP)]
 pub(crate) struct LogBackupArgs {
-    /// The folder of a server or a run, or a database (*.sqlite).
+    /// The folder of a server or a run, or a database (*.sqlite, or postgres://…).
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
     /// A new or empty folder. `agon serve --data TO` can start from it.

@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 const HELP: &str = "\
-The log is DIR/agon.sqlite. A server that is killed continues from it when you start it again, and
-nobody loses a game or a move. Plain `agon` is `agon serve` with one difference: if its port is in
-use, it takes the next.
+The log is DIR/agon.sqlite, or the database of --store (docs/cluster.md). A server that is killed
+continues from it when you start it again, and nobody loses a game or a move. Plain `agon` is
+`agon serve` with one difference: if its port is in use, it takes the next.
 
 A TOML file may contain any of the fields below. Each field also has an environment variable:
 AGON_DATA, AGON_TLS_CERT, AGON_LIMITS_CONNECTIONS_MAX … Flags override variables, and variables
@@ -36,6 +36,10 @@ pub(crate) struct ServeArgs {
     /// The folder of the log; by default ./agon-data.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// A PostgreSQL database for the log, instead of the folder: postgres://USER:PASSWORD@HOST/NAME.
+    /// Several servers may share it: one plays, and the others stand by.
+    #[arg(long, value_name = "URL")]
+    pub(crate) store: Option<String>,
     /// The address for players; by default 127.0.0.1:7300. Port 0 takes any free port.
     #[arg(long, value_name = "ADDR")]
     pub(crate) tcp: Option<String>,
@@ -71,6 +75,9 @@ pub(crate) struct ServeArgs {
     /// Check all settings and print them with their sources, without starting a server.
     #[arg(long)]
     pub(crate) check: bool,
+    /// Wait for a database that does not answer: the server was started before, and had one.
+    #[arg(long, hide = true)]
+    pub(crate) rejoin: bool,
     /// Print the server's addresses, or the result of --check, as one line of JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,6 +1,6 @@
 //! `agon analyse`: how much of the finished games was luck, and what each decision cost.
 
-use super::source::{Progress, Source};
+use super::source::{Progress, Source, address_of};
 use super::verify::read_lines;
 use crate::args::AnalyseArgs;
 use crate::exit::{Exit, Misuse, Unreadable};
@@ -99,7 +99,7 @@ fn nothing(args: &AnalyseArgs, analysis: &Analysis) -> Misuse {
 impl Wanted<'_> {
     fn of_path(&self, path: &Path) -> Result<Analysis> {
         let sqlite = path.extension().is_some_and(|end| end == "sqlite");
-        if !path.is_dir() && !sqlite {
+        if !path.is_dir() && !sqlite && address_of(path).is_none() {
             let stream = read_file(path)?;
             return Ok(self.gather([self.of_match(&stream.lines, 1)?]));
         }

@@ -1,5 +1,6 @@
 //! `agon demo`: a tournament between house players, from the first roll to the verified log.
 
+mod cluster;
 mod erlang;
 mod peers;
 
@@ -14,6 +15,7 @@ use std::io::IsTerminal;
 pub(crate) fn demo(args: &DemoArgs) -> Result<Exit> {
     match args.system {
         None => house_cup(),
+        Some(DemoSystem::Cluster) => cluster::demo(),
         Some(DemoSystem::Erlang) => erlang::demo(),
         Some(DemoSystem::Fish) => peers::fish(),
         Some(DemoSystem::Trains) => peers::trains(),

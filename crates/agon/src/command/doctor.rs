@@ -3,7 +3,7 @@
 use crate::args::DoctorArgs;
 use crate::exit::{Exit, Misuse};
 use crate::show;
-use agon_runner::doctor::{GameExam, Report, Settings, SettingsError};
+use agon_runner::doctor::{ExamReport, ExamSettings, GameExam, SettingsError};
 use agon_runner::{Sandbox, SandboxSettings, Stop};
 use anyhow::{Context, Result};
 use std::io::IsTerminal;
@@ -54,7 +54,7 @@ fn sandbox(args: &DoctorArgs) -> Result<Exit> {
 }
 
 /// Runs the exam until it ends, or until Ctrl-C.
-async fn examine(args: &DoctorArgs, settings: &Settings, quiet: bool) -> Result<Report> {
+async fn examine(args: &DoctorArgs, settings: &ExamSettings, quiet: bool) -> Result<ExamReport> {
     let stop = Stop::default();
     let asked = stop.clone();
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -82,7 +82,7 @@ async fn examine(args: &DoctorArgs, settings: &Settings, quiet: bool) -> Result<
     Ok(report)
 }
 
-fn settings(args: &DoctorArgs) -> Result<Settings> {
+fn settings(args: &DoctorArgs) -> Result<ExamSettings> {
     let misuse = |error: SettingsError| Misuse(error.to_string());
     let games = match &args.game[..] {
         [] => GameExam::all(args.answer_ms),
@@ -101,7 +101,7 @@ fn settings(args: &DoctorArgs) -> Result<Settings> {
             u64::from(u32::from_le_bytes(bytes))
         }
     };
-    Ok(Settings {
+    Ok(ExamSettings {
         words: args.program.clone(),
         games,
         named: !args.game.is_empty(),
@@ -111,7 +111,7 @@ fn settings(args: &DoctorArgs) -> Result<Settings> {
     })
 }
 
-fn json(report: &Report) -> Result<String> {
+fn json(report: &ExamReport) -> Result<String> {
     let mut value = serde_json::to_value(report).context("failed to write the report")?;
     value["passed"] = report.passed().into();
     serde_json::to_string_pretty(&value).context("failed to write the report")

@@ -1,5 +1,6 @@
 //! `agon export`: games as text records, and results as CSV or JSON tables.
 
+use super::source::open_database;
 use super::verify::read_lines;
 use crate::args::{ExportArgs, ExportTable};
 use crate::exit::{Exit, Misuse, Unreadable};
@@ -7,7 +8,7 @@ use agon_analysis::record::{GameRecord, records};
 use agon_core::{Comparison, EloInterval, Event, Line, Results, Secret, Secrets, Tournament};
 use agon_games::Registry;
 use agon_runner::Folder;
-use agon_store::{FileLog, Log, SqliteLog, read_file};
+use agon_store::{FileLog, Log, read_file};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -41,12 +42,8 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Exit> {
 
 /// The log of a run or a server, and whether it is a database.
 fn open_log(path: &Path) -> Result<(Box<dyn Log>, bool)> {
-    let database = match path.is_dir() {
-        true => Some(path.join(super::serve::LOG_FILE)).filter(|path| path.exists()),
-        false => Some(path.to_owned()),
-    };
-    Ok(match database {
-        Some(path) => (Box::new(SqliteLog::open_read_only(path)?), true),
+    Ok(match open_database(path)? {
+        Some(log) => (log, true),
         None => (Box::new(FileLog::open_read_only(path)?), false),
     })
 }

@@ -4,6 +4,7 @@ mod admin;
 mod analyse;
 mod bench;
 mod bot;
+mod cluster;
 mod demo;
 mod doctor;
 mod export;
@@ -39,6 +40,7 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
         Some(Command::Serve(args)) => serve::serve(&args),
         Some(Command::Join(args)) => join::join(&args),
         Some(Command::Log(args)) => log::log(&args),
+        Some(Command::Cluster(args)) => cluster::cluster(&args),
         Some(Command::Play(args)) => play::play(&args),
         Some(Command::Watch(args)) => watch::watch(&args),
         Some(Command::Admin(args)) => admin::admin(&args),

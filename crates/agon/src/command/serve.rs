@@ -3,6 +3,7 @@
 mod check;
 mod listen;
 mod notify;
+pub(crate) mod store;
 mod token;
 mod waiting;
 
@@ -16,20 +17,22 @@ use agon_games::Registry;
 use agon_server::query::{IssueOperatorToken, OpenSignUp};
 use agon_server::web::{Hosts, answer_starting, serve_http};
 use agon_server::{
-    Driver, Gateway, Handle, ServerError, Tls, serve_erlang, serve_peers, serve_tcp,
+    Driver, Gateway, Handle, ServerError, Tls, reject_on_standby, serve_erlang, serve_peers,
+    serve_tcp,
 };
-use agon_store::{Log, LogError, SqliteLog};
+use agon_store::{Log, LogError, without_password};
 use anyhow::{Context, Result};
 use clap::Parser;
 pub(crate) use listen::open;
 use listen::{Places, listen};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// The log in the folder of a server.
 pub(crate) const LOG_FILE: &str = "agon.sqlite";
@@ -65,16 +68,43 @@ fn start(args: &ServeArgs, or_next: bool) -> Result<Exit> {
         return check::check(&settings, args.json);
     }
     let level = diagnostics::parse(&settings.log)?;
-    let _diagnostics = diagnostics::start(level, settings.log_format);
+    let diagnostics = diagnostics::start(level, settings.log_format);
     for name in &settings.layers.unknown {
         tracing::warn!(name, "unknown environment variable; it is not a setting of the server");
     }
     crate::command::solve::use_cache(None);
     let (runtime, pages) = (runtime()?, pages_runtime()?);
-    let exit = runtime.block_on(run(args, settings, or_next, pages.handle()));
+    let ended = runtime.block_on(run(args, settings, or_next, pages.handle()));
     runtime.shutdown_background();
     pages.shutdown_background();
-    exit
+    match ended? {
+        Ended::Stopped => Ok(Exit::Success),
+        Ended::LeaseLost => {
+            drop(diagnostics);
+            Err(start_again().into())
+        }
+    }
+}
+
+/// Why a server ended without an error.
+enum Ended {
+    /// The operator stopped it.
+    Stopped,
+    /// The node lost its lease on a shared log. It starts again and stands by.
+    LeaseLost,
+}
+
+/// Replaces this process by a new one with the same arguments, which waits for the database and for
+/// the log. Returns only if that fails.
+fn start_again() -> std::io::Error {
+    let mut args: Vec<_> = std::env::args_os().skip(1).collect();
+    args.retain(|arg| arg != "--operator-token" && arg != "--rejoin");
+    if args.is_empty() {
+        args.push("serve".into());
+    }
+    args.push("--rejoin".into());
+    // Not the path of the program: an upgrade may have replaced the file.
+    std::process::Command::new("/proc/self/exe").args(args).exec()
 }
 
 /// The nice value of the threads that read players' sockets, relative to the engine.
@@ -118,9 +148,9 @@ async fn run(
     mut settings: Serve,
     or_next: bool,
     pages: &tokio::runtime::Handle,
-) -> Result<Exit> {
+) -> Result<Ended> {
     // Installed here, so that no signal is missed before somebody waits for it.
-    let signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut signals = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let tls = settings.tls.as_ref().map(|(cert, key)| Tls::load(cert, key));
     let tls = tls.transpose().map_err(|error| Misuse(error.to_string()))?.map(Arc::new);
     let or_next = |path: &str| or_next && !settings.is_chosen(path);
@@ -146,10 +176,29 @@ async fn run(
         tls: tls.is_some(),
         erlang: erlang.as_ref().map(|(_, node)| node.node.to_string()),
     };
-    // HTTP requests that come while the log is read get 503.
+    // HTTP requests that come before the log is read get 503.
     let (up, heard) = oneshot::channel();
-    let starting = tokio::spawn(answer_starting(http, tls.clone(), heard));
-    let driver = open_engine(&settings, pages)?;
+    let (reason, reasons) = watch::channel("the server is starting: it reads its log");
+    let starting = tokio::spawn(answer_starting(http, tls.clone(), reasons, heard));
+    let log = match &settings.store {
+        None => store::open_folder(&settings.data)?,
+        Some(url) => {
+            reason.send_replace("this node stands by: another one plays, or there is no database");
+            let claiming = store::open_database(url, places.tcp.to_string(), args.rejoin);
+            let others: Vec<&TcpListener> = ports.iter().map(|(_, listener)| listener).collect();
+            let log = tokio::select! {
+                log = claiming => log?,
+                () = reject_on_standby(&tcp, &others, tls.is_some()) => {
+                    unreachable!("it never ends")
+                }
+                _ = signals.0.recv() => return Ok(Ended::Stopped),
+                _ = signals.1.recv() => return Ok(Ended::Stopped),
+            };
+            reason.send_replace("the server is starting: it reads its log");
+            log
+        }
+    };
+    let driver = tokio::task::block_in_place(|| open_engine(Arc::clone(&log), &settings, pages))?;
     let handle = driver.handle();
     let (over, mut ended) = oneshot::channel();
     std::thread::spawn(move || over.send(driver.run()));
@@ -195,9 +244,18 @@ async fn run(
         () = asked_to_stop(signals, handle) => ended.await,
     };
     let result = result.context("the engine ended without an error; this is a bug")?;
-    result.map_err(|error| explained(error, &settings.data))?;
+    match result {
+        Err(error) if settings.store.is_some() && error.may_stand_by() => {
+            tracing::warn!("{error}; this node closes its connections and stands by");
+            // Closing the log could wait long for the database. The process is replaced anyway.
+            std::mem::forget(log);
+            return Ok(Ended::LeaseLost);
+        }
+        result => result.map_err(|error| explained(error, &settings.data))?,
+    }
+    tokio::task::block_in_place(|| drop(log));
     tracing::info!("stopped");
-    Ok(Exit::Success)
+    Ok(Ended::Stopped)
 }
 
 /// The host names of the server: those in the settings, and the name of this machine.
@@ -208,17 +266,24 @@ fn hosts(set: &[String]) -> Hosts {
 }
 
 /// Reads the log and resumes everything that is in progress.
-fn open_engine(settings: &Serve, pages: &tokio::runtime::Handle) -> Result<Driver> {
+fn open_engine(
+    log: Arc<dyn Log>,
+    settings: &Serve,
+    pages: &tokio::runtime::Handle,
+) -> Result<Driver> {
     let started = Instant::now();
-    let log = open_log(&settings.data)?;
     let (games, houses) = (Registry::standard(), Houses::standard());
     let (own, limits) = (settings.settings.clone(), &settings.limits);
     let driver = Driver::open(log, games, houses, own, limits, pages.clone())
         .map_err(|error| explained(error, &settings.data))?;
-    driver.keep_password_counts(settings.data.join(PASSWORDS_FILE));
+    match settings.store {
+        Some(_) => driver.handle().note_takeover(started.elapsed()),
+        None => driver.keep_password_counts(settings.data.join(PASSWORDS_FILE)),
+    }
     let status = driver.status();
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
+        store = settings.store.as_deref().map(without_password),
         data = %settings.data.display(),
         accounts = status.accounts,
         tournaments = status.tournaments,
@@ -227,17 +292,6 @@ fn open_engine(settings: &Serve, pages: &tokio::runtime::Handle) -> Result<Drive
         "the log was read"
     );
     Ok(driver)
-}
-
-/// Opens the log in the folder, and creates the folder if necessary.
-fn open_log(dir: &Path) -> Result<Arc<dyn Log>> {
-    use std::os::unix::fs::DirBuilderExt;
-    // The folder contains password hashes and secrets, so only its owner may read it.
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
-    made.with_context(|| format!("failed to make the folder {}", dir.display()))?;
-    let log = SqliteLog::open(dir.join(LOG_FILE))
-        .map_err(|error| explained(ServerError::Log(error), dir))?;
-    Ok(Arc::new(log))
 }
 
 /// An error with what to do about it.

@@ -1,6 +1,7 @@
 //! The log of a run or a server: which streams it has, and work on all of them at once.
 
-use agon_store::{FileLog, Log, SqliteLog, StreamPart, read_file};
+use super::serve::store::next_step;
+use agon_store::{FileLog, Log, PostgresLog, SqliteLog, StreamPart, read_file, without_password};
 use anyhow::{Context, Result};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,8 +15,8 @@ use std::time::{Duration, Instant};
 /// Where the streams of a log are read from.
 pub(crate) enum Source {
     Folder(Box<FileLog>),
-    /// The database of a server.
-    Database(Box<SqliteLog>),
+    /// The database of a server: a file, or one in PostgreSQL.
+    Database(Box<dyn Log>),
 }
 
 /// The names of a log's streams, by kind.
@@ -28,12 +29,8 @@ pub(crate) struct Names {
 
 impl Source {
     pub(crate) fn open(path: &Path) -> Result<Source> {
-        let database = match path.is_dir() {
-            true => Some(path.join(super::serve::LOG_FILE)).filter(|path| path.exists()),
-            false => Some(path.to_owned()),
-        };
-        Ok(match database {
-            Some(path) => Source::Database(Box::new(SqliteLog::open_read_only(path)?)),
+        Ok(match open_database(path)? {
+            Some(log) => Source::Database(log),
             None => Source::Folder(Box::new(FileLog::open_to_parse(path)?)),
         })
     }
@@ -171,6 +168,36 @@ impl Source {
             let _ = sender.send(StreamText { name, lines: None });
         }
     }
+}
+
+/// The address of a database in PostgreSQL, if that is what was given instead of a path.
+pub(crate) fn address_of(path: &Path) -> Option<&str> {
+    let is_address = |text: &&str| {
+        ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme))
+    };
+    path.to_str().filter(is_address)
+}
+
+/// A path or an address for messages, without its password.
+pub(crate) fn shown(path: &Path) -> String {
+    address_of(path).map_or_else(|| path.display().to_string(), without_password)
+}
+
+/// Opens the database of a server for reading: a file, the file in a folder, or an address. `None`
+/// for the folder of a run.
+pub(crate) fn open_database(path: &Path) -> Result<Option<Box<dyn Log>>> {
+    if let Some(url) = address_of(path) {
+        let log = PostgresLog::open_read_only(url).map_err(|error| {
+            let words = format!("{error}; {}", next_step(&error));
+            anyhow::Error::new(error).context(words)
+        })?;
+        return Ok(Some(Box::new(log)));
+    }
+    let file = match path.is_dir() {
+        true => Some(path.join(super::serve::LOG_FILE)).filter(|path| path.exists()),
+        false => Some(path.to_owned()),
+    };
+    file.map(|file| Ok(Box::new(SqliteLog::open_read_only(file)?) as Box<dyn Log>)).transpose()
 }
 
 /// How many bytes of streams that are not whole yet are held while streams are read together.

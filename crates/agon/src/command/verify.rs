@@ -1,6 +1,6 @@
 //! `agon verify`: does a log follow from the rules?
 
-use super::source::{Progress, Source};
+use super::source::{Progress, Source, address_of, shown};
 use crate::args::VerifyArgs;
 use crate::exit::{Exit, Misuse, Unreadable};
 use agon_core::verify::{self, Finding, MatchCheck, Receipt, ReceiptCheck, TournamentCheck};
@@ -95,7 +95,7 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit> {
     let mut checked = Checked::default();
     for path in &args.paths {
         let sqlite = path.extension().is_some_and(|end| end == "sqlite");
-        let found = match path.is_dir() || sqlite {
+        let found = match path.is_dir() || sqlite || address_of(path).is_some() {
             true => folder(path, &claims),
             false => file(path, &claims),
         }?;
@@ -218,7 +218,7 @@ fn not_verified(args: &VerifyArgs, path: &Path, finding: &Finding) -> Result<Exi
     if args.json {
         let text = serde_json::json!({
             "ok": false,
-            "path": path,
+            "path": shown(path),
             "stream": finding.stream,
             "seq": finding.seq,
             "event": finding.event,
@@ -226,7 +226,7 @@ fn not_verified(args: &VerifyArgs, path: &Path, finding: &Finding) -> Result<Exi
         });
         super::print(&format!("{text}\n"))?;
     } else {
-        super::print(&format!("NOT verified: {}\n  {finding}\n", path.display()))?;
+        super::print(&format!("NOT verified: {}\n  {finding}\n", shown(path)))?;
     }
     Ok(Exit::NotVerified)
 }

@@ -11,6 +11,7 @@ use agon_core::lobby::{Announcement, Selection};
 use agon_core::{PlayerName, Policy, Preset, Raw, TournamentId};
 use agon_games::Registry;
 use agon_server::{Limits, SecondLogin, Settings};
+use agon_store::{PostgresLog, without_password};
 use anyhow::Result;
 use serde::Deserialize;
 use std::ffi::OsString;
@@ -27,6 +28,7 @@ const HTTP: &str = "127.0.0.1:7380";
 #[serde(deny_unknown_fields)]
 struct ServeFile {
     data: Option<PathBuf>,
+    store: Option<String>,
     tcp: Option<String>,
     http: Option<String>,
     hosts: Option<Vec<String>>,
@@ -114,6 +116,8 @@ enum Start {
 #[derive(Debug)]
 pub(crate) struct Serve {
     pub(crate) data: PathBuf,
+    /// The database of the log, instead of the folder.
+    pub(crate) store: Option<String>,
     pub(crate) tcp: String,
     pub(crate) http: String,
     /// Names by which browsers reach the server.
@@ -183,6 +187,7 @@ impl Serve {
         let limits = limits(&file.limits)?;
         Ok(Serve {
             data: data.unwrap_or_else(|| Path::new("agon-data").to_owned()),
+            store: store(args.store.clone().or(file.store))?,
             tcp: args.tcp.clone().or(file.tcp).unwrap_or_else(|| TCP.into()),
             http: args.http.clone().or(file.http).unwrap_or_else(|| HTTP.into()),
             hosts: file.hosts.unwrap_or_default(),
@@ -218,6 +223,7 @@ impl Serve {
         });
         let mut all = serde_json::json!({
             "data": self.data,
+            "store": self.store.as_deref().map(without_password),
             "tcp": self.tcp,
             "http": self.http,
             "hosts": self.hosts,
@@ -295,6 +301,7 @@ fn ports(fish: &PeerTable, trains: &PeerTable, certificate: bool) -> Result<Vec<
 fn note_flags(layers: &mut Layers, args: &ServeArgs) {
     let given = [
         ("data", args.data.is_some()),
+        ("store", args.store.is_some()),
         ("tcp", args.tcp.is_some()),
         ("http", args.http.is_some()),
         ("tls.cert", args.tls_cert.is_some()),
@@ -379,6 +386,17 @@ fn check_counts(limits: &Limits) -> Result<(), Misuse> {
             Err(Misuse("[limits]: every limit must be at least 1 and at most 1000000000".into()))
         }
     }
+}
+
+/// Checks the address of the log's database.
+fn store(url: Option<String>) -> Result<Option<String>> {
+    if let Some(url) = &url {
+        PostgresLog::check_address(url).map_err(|error| {
+            let next = "write it as postgres://USER:PASSWORD@HOST:5432/DATABASE";
+            Misuse(format!("store: {error}; {next}"))
+        })?;
+    }
+    Ok(url)
 }
 
 /// The certificate and its key: both or neither, each from a flag or from the file.

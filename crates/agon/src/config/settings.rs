@@ -61,10 +61,17 @@ impl Setting {
 }
 
 /// Every setting that is one value. Ports of other systems have more fields, in the file only.
-pub(super) const SETTINGS: [Setting; 46] = [
+pub(super) const SETTINGS: [Setting; 47] = [
     Setting::new("data", Kind::Text, "\"agon-data\"")
         .example("\"elsewhere\"")
         .about("the folder of the log; only its owner may read it (0700)")
+        .flag(),
+    Setting::unset("store", Kind::Text)
+        .example("\"postgres://agon@db.example/agon\"")
+        .about(
+            "a PostgreSQL database for the log, instead of the folder; several servers may share \
+             it, and one of them plays",
+        )
         .flag(),
     Setting::new("tcp", Kind::Text, "\"127.0.0.1:7300\"")
         .example("\"127.0.0.1:7301\"")

@@ -1,7 +1,7 @@
 //! The report of `agon doctor` as text: progress, a table, and every failure with its evidence.
 
 use super::{paint, table};
-use agon_runner::doctor::{Failure, Report, Verdict};
+use agon_runner::doctor::{ExamReport, Failure, Verdict};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const SHOWN_CHARS_MAX: usize = 400;
 
 /// The report as text.
-pub(crate) fn exam(report: &Report, colour: bool) -> String {
+pub(crate) fn exam(report: &ExamReport, colour: bool) -> String {
     let mut rows = vec![["game", "examination", "", ""].map(String::from).to_vec()];
     for exam in &report.exams {
         let word = word(exam.verdict);
@@ -35,7 +35,7 @@ pub(crate) fn exam(report: &Report, colour: bool) -> String {
     out
 }
 
-fn verdict(report: &Report, colour: bool) -> String {
+fn verdict(report: &ExamReport, colour: bool) -> String {
     let failed = report.exams.iter().filter(|exam| exam.verdict == Verdict::Fail).count();
     let repeat = format!("repeat with --seed {}", report.seed);
     match (report.stopped, failed) {

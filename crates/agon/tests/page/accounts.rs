@@ -11,7 +11,7 @@ fn log_in(browser: &mut Browser, name: &str, password: &str) {
 }
 
 #[test]
-fn login_wrong_password_logout() {
+pub(crate) fn login_wrong_password_logout() {
     let world = World::start();
     world.person("ann");
     let mut browser = world.browser("#/account");
@@ -35,7 +35,7 @@ fn login_wrong_password_logout() {
 }
 
 #[test]
-fn a_person_registers_changes_the_password_and_comes_back() {
+pub(crate) fn a_person_registers_changes_the_password_and_comes_back() {
     let world = World::start();
     let mut browser = world.browser("#/account");
     browser.expect_error("status of 409");
@@ -83,4 +83,53 @@ fn the_operator_comes_with_its_token() {
     browser.click("form button", "Create the tournament");
     browser.until_true("it is shown", "location.hash === '#/tournament/spring'");
     assert_eq!(world.get("/api/v1/tournaments/spring")["standing"], "open");
+}
+
+#[test]
+fn visitor_who_signs_up_is_in_after_the_login() {
+    let world = World::start();
+    world.person("ann");
+    for id in ["spring", "summer"] {
+        world.open_sign_up(id, 8);
+    }
+    let players =
+        |id: &str| world.get(&format!("/api/v1/tournaments/{id}"))["plan"]["players"].clone();
+    let mut browser = world.browser("#/");
+    browser.click("[aria-label='Sign up: spring']", "Sign up");
+    browser.until_text("h1", "Log in");
+    log_in(&mut browser, "ann", PASSWORD);
+    browser.until_text("#news", "You signed up for spring");
+    assert_eq!(players("spring"), serde_json::json!(["ann"]));
+    // A visitor who leaves the form has changed their mind.
+    browser.go("#/account");
+    browser.click("#log-out", "Log out");
+    browser.until_text("#who", "Log in");
+    browser.go("#/");
+    browser.click("[aria-label='Sign up: summer']", "Sign up");
+    browser.until_text("h1", "Log in");
+    browser.go("#/docs");
+    browser.go("#/account");
+    log_in(&mut browser, "ann", PASSWORD);
+    browser.until_true("the lobby is shown", "location.hash === '#/'");
+    assert_eq!(players("summer"), serde_json::json!([]));
+}
+
+#[test]
+fn short_passwords_and_names_with_direction_controls_are_refused() {
+    let world = World::start();
+    let mut browser = world.browser("#/account");
+    browser.expect_error("status of 422");
+    browser.fill("#register-form [name=account]", "ann");
+    browser.fill("#register-form [name=password]", "x");
+    browser.press("Enter");
+    let invalid = "document.querySelector('#register-form [name=password]').validity.tooShort";
+    assert_eq!(browser.eval(invalid), true, "the form says so before it asks the server");
+    assert_eq!(world.send("GET", None, "/api/v1/accounts/ann", &Value::Null).0, 404);
+    // The server refuses as well, whatever a form says.
+    let account = serde_json::json!({"account": "ann", "password": "x", "kind": "person"});
+    assert_eq!(world.send("POST", None, "/api/v1/accounts", &account).0, 422);
+    browser.fill("#register-form [name=account]", "ann\u{202E}bob");
+    browser.fill("#register-form [name=password]", PASSWORD);
+    browser.press("Enter");
+    browser.until_text("#register-form [role=alert]", "U+202E, which cannot be seen");
 }

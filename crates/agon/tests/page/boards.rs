@@ -68,12 +68,31 @@ fn whole_boards_fit_a_laptop_and_a_phone_without_scrolling() {
     visible(&mut watcher, "watching Trains", &[".map", ".city"]);
 }
 
+/// A guest who starts a game by keyboard, and the tournament of that game.
+fn guest(world: &World, game: &str) -> (Browser, String) {
+    let mut browser = world.browser("#/");
+    let button = format!("[data-key={game}] button.start");
+    browser.until_true("games", &format!("document.querySelector('{button}') !== null"));
+    let focus = format!("document.activeElement.matches('{button}')");
+    for _ in 0..60 {
+        if browser.eval(&focus) == true {
+            break;
+        }
+        browser.press("Tab");
+    }
+    assert_eq!(browser.eval(&focus), true, "the Tab key leads to {button}");
+    browser.press("Enter");
+    browser.until_true("the board is shown", "document.querySelector('.board') !== null");
+    let lobby = world.get("/api/v1/lobby");
+    let id = lobby["tournaments"][0]["id"].as_str().expect("a tournament");
+    (browser, id.to_owned())
+}
+
 #[test]
-fn yahtzee_is_played_by_keyboard_alone_and_kept_dice_stay_kept() {
+fn guest_plays_yahtzee_by_keyboard_alone_and_kept_dice_stay_kept() {
     let world = World::start();
-    let ann = world.person("ann");
-    let mut people = [seated(&world, &ann)];
-    announce(&world, "dice", "yahtzee-class", &["ann", "house:greedy"], slow());
+    let (browser, id) = guest(&world, "yahtzee");
+    let mut people = [browser];
     let [browser] = &mut people;
     browser.until_true("ann is asked", "document.querySelector('button.roll') !== null");
     // Nothing of the board has the focus; its keys work all the same.
@@ -90,7 +109,7 @@ fn yahtzee_is_played_by_keyboard_alone_and_kept_dice_stay_kept() {
     browser.press("Enter");
     browser.until_text(".tray.asked", "Choose a box");
     browser.until_true("a box has the focus", "document.activeElement.matches('button.box')");
-    play_on(&world, "dice", &mut people, &["button.box", "button.roll"], |browser, choice| {
+    play_on(&world, &id, &mut people, &["button.box", "button.roll"], |browser, choice| {
         if choice == "button.roll" {
             return browser.press("r");
         }
@@ -100,17 +119,16 @@ fn yahtzee_is_played_by_keyboard_alone_and_kept_dice_stay_kept() {
         browser.until_true("it asks", "document.querySelector('.confirmation') !== null");
         browser.press("Enter");
     });
-    let result = result(&world, "dice");
+    let result = result(&world, &id);
     shows_end(&mut people[0], &result);
 }
 
 #[test]
-fn fish_is_played_by_keyboard_alone() {
+fn guest_plays_fish_by_keyboard_alone() {
     let world = World::start();
-    let ann = world.person("ann");
-    let mut people = [seated(&world, &ann)];
-    announce(&world, "ice", "fish", &["house:greedy", "ann"], slow());
-    play_on(&world, "ice", &mut people, &[".tile.open", ".penguin.open"], |browser, choice| {
+    let (browser, id) = guest(&world, "fish");
+    let mut people = [browser];
+    play_on(&world, &id, &mut people, &[".tile.open", ".penguin.open"], |browser, choice| {
         let focus = format!("document.activeElement.matches('{choice}')");
         if browser.eval(&focus) != true {
             browser.press("ArrowDown");
@@ -124,16 +142,15 @@ fn fish_is_played_by_keyboard_alone() {
         browser.until_true("it asks", "document.querySelector('.confirmation') !== null");
         browser.press("Enter");
     });
-    let result = result(&world, "ice");
+    let result = result(&world, &id);
     shows_end(&mut people[0], &result);
 }
 
 #[test]
-fn trains_is_played_by_keyboard_alone() {
+fn guest_plays_trains_by_keyboard_alone() {
     let world = World::start();
-    let ann = world.person("ann");
-    let mut people = [seated(&world, &ann)];
-    announce(&world, "rails", "trains", &["ann", "house:buy-now"], slow());
+    let (browser, id) = guest(&world, "trains");
+    let mut people = [browser];
     let [browser] = &mut people;
     browser.until_true("ann picks", "document.querySelector('.goal-choice') !== null");
     for key in ["1", "5"] {
@@ -145,7 +162,7 @@ fn trains_is_played_by_keyboard_alone() {
         browser.press("ArrowDown");
     }
     browser.press("Enter");
-    play_on(&world, "rails", &mut people, &[".way-choice", "button.cards"], |browser, choice| {
+    play_on(&world, &id, &mut people, &[".way-choice", "button.cards"], |browser, choice| {
         if choice == "button.cards" {
             return browser.press("c");
         }
@@ -156,7 +173,7 @@ fn trains_is_played_by_keyboard_alone() {
         browser.until_text(".confirmation", "Buy");
         browser.press("Enter");
     });
-    let result = result(&world, "rails");
+    let result = result(&world, &id);
     shows_end(&mut people[0], &result);
 }
 

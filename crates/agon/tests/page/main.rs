@@ -1,22 +1,27 @@
-//! The page in a real browser: headless Chromium against the real binary. Each test has a server,
-//! a folder and a browser of its own, and fails on any error in the browser's console.
+//! The page in real browsers: headless Chromium, and Firefox for the journeys in `firefox`, against
+//! the real binary. Each test has a server, a folder and a browser of its own, and fails on any error
+//! in the browser's console.
 
 mod accounts;
 mod boards;
 mod browser;
-mod cdp;
 mod checks;
+mod firefox;
 mod live;
+mod look;
 mod mixed;
 mod operator;
+mod organisers;
 mod playing;
 mod presence;
+mod remote;
 mod replaying;
 mod screenshots;
 mod start;
 #[expect(dead_code, reason = "the tests of the server use the rest")]
 #[path = "../server/support.rs"]
 mod support;
+mod transport;
 mod views;
 #[expect(dead_code, reason = "the tests of Erlang players use the rest")]
 #[path = "../erlang/vm.rs"]

@@ -6,11 +6,15 @@ use crate::world::World;
 use serde_json::json;
 
 #[test]
-fn an_operator_pauses_overrides_undoes_and_resumes() {
+pub(crate) fn an_operator_pauses_overrides_undoes_and_resumes() {
     let world = World::start();
     world.person("ann");
     let selection = json!({"by": "named", "players": ["ann", "house:greedy"]});
-    world.announce(json!({"id": "cup", "preset": "yahtzee-class", "selection": selection}));
+    // Nobody waits for Ann in vain while browsers start.
+    let policy = json!({"match": {"time": {"wait_ms": 600_000}}});
+    world.announce(json!({
+        "id": "cup", "preset": "yahtzee-class", "selection": selection, "policy": policy,
+    }));
     let mut watcher = world.browser("#/tournament/cup");
     let mut browser = world.browser_of(&world.operator, "#/tournament/cup");
     watcher.until_text("[aria-label=Pairings]", "the final: slots 1 and 2 of 2");

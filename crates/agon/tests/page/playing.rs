@@ -89,7 +89,7 @@ pub(crate) fn shows_end(browser: &mut Browser, result: &Value) {
 const YAHTZEE: [&str; 2] = ["button.box", "button.roll"];
 
 #[test]
-fn two_people_play_a_whole_game_of_yahtzee_in_two_browsers() {
+pub(crate) fn two_people_play_a_whole_game_of_yahtzee_in_two_browsers() {
     let world = World::start();
     let (ann, bob) = (world.person("ann"), world.person("bob"));
     let mut people = [seated(&world, &ann), seated(&world, &bob)];
@@ -133,7 +133,7 @@ fn two_people_play_a_whole_game_of_yahtzee_in_two_browsers() {
 }
 
 #[test]
-fn a_person_plays_fish_against_house_players_to_the_end() {
+pub(crate) fn a_person_plays_fish_against_house_players_to_the_end() {
     let world = World::start();
     let ann = world.person("ann");
     let mut people = [seated(&world, &ann)];
@@ -161,7 +161,7 @@ fn a_person_plays_fish_against_house_players_to_the_end() {
 }
 
 #[test]
-fn a_person_plays_trains_against_house_players_to_the_end() {
+pub(crate) fn a_person_plays_trains_against_house_players_to_the_end() {
     let world = World::start();
     let ann = world.person("ann");
     let mut people = [seated(&world, &ann)];
@@ -203,7 +203,7 @@ fn a_person_plays_trains_against_house_players_to_the_end() {
 }
 
 #[test]
-fn open_question_survives_a_reload_and_a_change_of_device() {
+pub(crate) fn open_question_survives_a_reload_and_a_change_of_device() {
     let world = World::start();
     let ann = world.person("ann");
     let mut first = seated(&world, &ann);

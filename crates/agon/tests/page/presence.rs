@@ -92,6 +92,48 @@ fn turn_is_signalled_by_title_and_bar_and_by_tone_and_notification_once_chosen()
 }
 
 #[test]
+fn guest_plays_a_rematch_with_exchanged_seats() {
+    let world = World::start();
+    let mut browser = world.browser("#/");
+    browser.click("button.start", "Play Yahtzee");
+    browser.until_true("a game runs", "document.querySelector('button.roll') !== null");
+    let first = running(&world);
+    let leave = json!({"player": "house:level-2", "why": "a power cut"});
+    world.order(&format!("/api/v1/tournaments/{first}/withdraw"), leave);
+    world.until_over(&first);
+    browser.click(".rematch", "Rematch");
+    browser.until_true("a game runs", "document.querySelector('button.roll') !== null");
+    let seats = |id: &str| {
+        let plan = &world.get(&format!("/api/v1/tournaments/{id}"))["plan"];
+        plan["players"].as_array().unwrap().clone()
+    };
+    let (mut before, after) = (seats(&first), seats(&running(&world)));
+    before.reverse();
+    assert_eq!(before, after);
+}
+
+/// The tournament that runs.
+fn running(world: &World) -> String {
+    let lobby = world.get("/api/v1/lobby");
+    let mut all = lobby["tournaments"].as_array().unwrap().iter();
+    let one = all.find(|one| one["standing"] == "running").expect("one runs");
+    one["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn game_that_a_person_starts_is_shown_before_the_one_that_waits() {
+    let world = World::start();
+    let mut browser = world.browser("#/");
+    browser.click("button.start", "Play Yahtzee");
+    browser.until_true("dice are shown", "document.querySelector('button.roll') !== null");
+    browser.go("#/");
+    browser.click("button.start", "Play Fish");
+    browser.until_true("the ice is shown", "document.querySelector('.tile.open') !== null");
+    browser.click("[aria-label='Your matches'] button", "yahtzee-casual");
+    browser.until_true("dice are shown", "document.querySelector('button.roll') !== null");
+}
+
+#[test]
 fn taken_over_window_is_inert_and_says_so() {
     let world = World::start();
     let ann = world.person("ann");

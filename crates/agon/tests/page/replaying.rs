@@ -36,7 +36,7 @@ fn until_step(browser: &mut Browser, step: usize) {
 }
 
 #[test]
-fn a_replay_is_scrubbed_to_the_end_and_shows_the_logged_result() {
+pub(crate) fn a_replay_is_scrubbed_to_the_end_and_shows_the_logged_result() {
     let world = played();
     let mut browser = world.browser("#/docs");
     for (id, ..) in GAMES {
@@ -137,7 +137,7 @@ fn forged(world: &World, browser: &mut Browser, id: &str, change: &str, event: &
 }
 
 #[test]
-fn verify_checks_every_game_and_a_forged_event_fails_where_it_is() {
+pub(crate) fn verify_checks_every_game_and_a_forged_event_fails_where_it_is() {
     let world = played();
     let mut browser = world.browser("#/docs");
     for (id, ..) in GAMES {

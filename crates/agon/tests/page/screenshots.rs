@@ -5,11 +5,12 @@ use base64ct::{Base64, Encoding};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-const LOOKS: [(&str, u32, u32, bool); 4] = [
-    ("light", 1280, 900, false),
-    ("dark", 1280, 900, true),
-    ("phone", 360, 740, false),
-    ("projector", 1920, 1080, false),
+const LOOKS: [(&str, u32, u32, bool); 5] = [
+    ("light-1366", 1366, 768, false),
+    ("dark-1366", 1366, 768, true),
+    ("light-360", 360, 740, false),
+    ("dark-360", 360, 740, true),
+    ("light-1920", 1920, 1080, false),
 ];
 
 #[test]
@@ -45,10 +46,11 @@ fn every_view_in_every_look() {
                 let shown = if shown.is_empty() { "lobby" } else { &shown };
                 keep(folder.join(format!("{who}{shown}-{name}.png")), &browser.picture());
                 // Those of the README are of this sort.
-                if who.is_empty() && ["light", "dark"].contains(&name) {
+                if who.is_empty() && width == 1366 {
                     look(&mut browser, 1000, 640, dark);
                     browser.eval("scrollTo(0, 0)");
-                    keep(folder.join(format!("{shown}-{name}.webp")), &browser.small_picture());
+                    let scheme = if dark { "dark" } else { "light" };
+                    keep(folder.join(format!("{shown}-{scheme}.webp")), &browser.small_picture());
                 }
             }
         }

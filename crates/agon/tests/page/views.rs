@@ -14,7 +14,7 @@ fn cells(browser: &mut crate::browser::Browser, table: &str) -> Value {
 }
 
 #[test]
-fn a_tournament_agrees_with_the_api() {
+pub(crate) fn a_tournament_agrees_with_the_api() {
     let world = World::start();
     world.house_cup("cup", "yahtzee-class", &CUP);
     world.until_over("cup");
@@ -246,6 +246,39 @@ fn a_player_agrees_with_the_api_and_evidence_is_for_its_owner() {
     let mut own = world.browser_of(&bob, "#/player/bob");
     own.click("[aria-label='Evidence of faults'] summary", "malformed");
     own.until_text("[aria-label='Evidence of faults'] pre", "this is no answer");
+    // The statistics count the faults that the list shows.
+    let listed =
+        own.eval("document.querySelectorAll('[aria-label=\"Evidence of faults\"] details').length");
+    let total = world.get("/api/v1/accounts/bob")["statistics"]["total"].clone();
+    assert_eq!((&listed, &total["faults"]), (&json!(1), &json!(1)));
+    let tile = "[...document.querySelectorAll('.tiles div')].find(e =>
+        e.innerText.includes('faults')).innerText";
+    assert!(own.eval(tile).as_str().unwrap().contains('1'), "the tile says so too");
+}
+
+#[test]
+fn back_finds_a_view_where_it_was_left() {
+    let world = World::start();
+    for number in 0..4 {
+        let id = format!("cup-{number}");
+        world.house_cup(&id, "yahtzee-class", &["house:greedy", "house:random"]);
+        world.until_over(&id);
+    }
+    let mut browser = world.browser("#/");
+    browser.look(1280, 500, false);
+    browser.until_text("[aria-label='Past tournaments']", "cup-3");
+    browser.eval("scrollTo(0, document.documentElement.scrollHeight)");
+    let left = browser.eval("scrollY");
+    assert!(left.as_f64().unwrap() > 100.0, "{left}");
+    browser.go("#/tournament/cup-0");
+    browser.until_text("h1", "cup-0");
+    assert_eq!(browser.eval("scrollY"), 0, "a new view begins at its top");
+    browser.eval("history.back()");
+    browser.until_text("[aria-label='Past tournaments']", "cup-3");
+    browser.until_true("it is where it was", &format!("Math.abs(scrollY - {left}) < 2"));
+    browser.eval("history.forward()");
+    browser.until_text("h1", "cup-0");
+    browser.until_true("this one was at its top", "scrollY === 0");
 }
 
 #[test]
@@ -253,9 +286,9 @@ fn what_is_not_there_is_said() {
     let world = World::start();
     let mut browser = world.browser("#/tournament/none");
     browser.expect_error("status of 404");
-    browser.until_text("[role=alert]", "there is no tournament none");
+    browser.until_text("[role=alert]", "There is no tournament none");
     browser.go("#/player/nobody");
-    browser.until_text("[role=alert]", "there is no account nobody");
+    browser.until_text("[role=alert]", "There is no account nobody");
     for nonsense in ["#/nonsense/%E0%A4%A", "#/constructor", "#/../app"] {
         browser.go(nonsense);
         browser.until_text("h1", "Not found");

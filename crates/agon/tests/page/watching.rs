@@ -59,7 +59,7 @@ fn until_shown(world: &World, browser: &mut Browser) {
 }
 
 #[test]
-fn late_observer_sees_the_position_and_all_earlier_moves() {
+pub(crate) fn late_observer_sees_the_position_and_all_earlier_moves() {
     let world = World::start();
     let mut ann = midway(&world);
     let mut late = world.browser("#/game/ice/r1m1");

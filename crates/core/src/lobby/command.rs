@@ -246,7 +246,7 @@ pub enum LobbyRejection {
     #[error("there is a tournament {0} already; choose another name")]
     Announced(TournamentId),
     /// The name is not valid in the log or in request ids.
-    #[error("{0:?} names no tournament: use a-z, 0-9 and -, up to 60")]
+    #[error("{0:?} is not a valid name; use up to 60 of a-z, 0-9 and -")]
     BadId(String),
     /// The settings of the sign-up contradict each other.
     #[error("{0}")]

@@ -144,13 +144,13 @@ pub enum Rejection {
     #[error("the match is not paused; pause the tournament first")]
     NotPaused,
     /// The game has not begun, or was discarded when the match started again.
-    #[error("game {0} is none that counts in this match")]
+    #[error("game {0} does not count in this match")]
     NoGame(u32),
     /// The game is void already.
     #[error("game {0} is void already")]
     Void(u32),
     /// The game was not voided in this pause.
-    #[error("game {0} was not voided in this pause; only what nothing was built on is undone")]
+    #[error("game {0} was not voided in this pause; rulings of earlier pauses stay")]
     NotVoid(u32),
     /// Only a match that is over can be reopened.
     #[error("the match is not over")]

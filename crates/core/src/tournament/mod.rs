@@ -139,7 +139,7 @@ pub enum TournamentRejection {
     #[error("the tournament is not paused; pause it first")]
     NotPaused,
     /// The match does not exist, or its round is not the latest.
-    #[error("{0} is no match of the latest round; what later rounds were built on stays as it is")]
+    #[error("match {0} is not in the latest round; results of earlier rounds stay")]
     Settled(MatchId),
     /// The rounds have not begun, or are over.
     #[error("no round is being played")]
@@ -151,7 +151,7 @@ pub enum TournamentRejection {
     #[error("match {0} was ruled about in this pause; undo that first")]
     Ruled(MatchId),
     /// There is no ruling about the match in this pause.
-    #[error("nothing was ruled about match {0} in this pause; what is in effect cannot be undone")]
+    #[error("there is no ruling about match {0} in this pause; rulings in effect cannot be undone")]
     NotRuled(MatchId),
     /// The format does not end by time, its rounds have not begun, or its time is over already.
     #[error("no time for rounds is running")]

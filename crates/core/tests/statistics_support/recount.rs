@@ -124,6 +124,7 @@ impl Recount {
             match event {
                 Event::PlayerDropped(dropped) => {
                     let Faulted { player, fault, .. } = &dropped.faulted;
+                    self.fact(player, game, "fault", 1);
                     match fault.kind {
                         FaultKind::Cheat => self.fact(player, game, "cheat", 1),
                         FaultKind::NoShow => self.fact(player, game, "no-show", 1),
@@ -171,6 +172,7 @@ impl Recount {
 
     fn add_match(&mut self, players: &[PlayerName], game: &str, result: &MatchResult) {
         for Faulted { player, fault, .. } in &result.faults {
+            self.fact(player, game, "fault", 1);
             if fault.kind == FaultKind::Cheat {
                 self.fact(player, game, "cheat", 1);
             }
@@ -259,6 +261,7 @@ impl Recount {
             matches_forfeited: count("match forfeited"),
             no_shows: count("no-show"),
             cheats: count("cheat"),
+            faults: count("fault"),
             points: sum("points"),
         }
     }

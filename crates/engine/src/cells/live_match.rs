@@ -113,7 +113,7 @@ impl Sent {
     pub(super) fn recall(&self, services: &mut Services, key: &MatchKey) {
         if self.to.is_some() {
             let ask = AskId::Match(key.clone(), self.id.clone());
-            services.to_seat(&self.player, ToSeat::Recall(&ask));
+            services.send_to_seat(&self.player, ToSeat::Recall(&ask));
         }
     }
 }

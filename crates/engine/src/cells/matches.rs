@@ -317,7 +317,7 @@ impl Cells {
         let player = pending.player.clone();
         let clock = live.mark_sent(cx.time.now, pending, Some(conn));
         let request = AskForm::Line(&self.line);
-        cx.to_seat(&player, ToSeat::Ask { ask, request, clock, follows });
+        cx.send_to_seat(&player, ToSeat::Ask { ask, request, clock, follows });
     }
 
     /// Starts the cell's clock of a request that was written to its player's socket.

@@ -102,7 +102,7 @@ pub(crate) struct Cells {
 
 impl Cells {
     /// Handles a message from a player's seat. Returns an error if it is an answer that is rejected.
-    pub(crate) fn from_seat(
+    pub(crate) fn receive(
         &mut self,
         cx: &mut Context<'_>,
         player: &PlayerName,
@@ -341,9 +341,9 @@ mod tests {
             RequestId::from_text("r1m1.1.0.0"),
         );
         let delivered = FromSeat::Delivered { conn: ConnId(1), ask, at: 1_000 };
-        assert!(cells.from_seat(cx, &ann, delivered).is_ok());
+        assert!(cells.receive(cx, &ann, delivered).is_ok());
         let in_time = Timing { took_ms: 400, is_late: false };
-        assert!(cells.from_seat(cx, &ann, answer(Some(in_time), 3_601_000)).is_ok());
+        assert!(cells.receive(cx, &ann, answer(Some(in_time), 3_601_000)).is_ok());
         assert_eq!(cells.counts().decisions, 1);
     }
 
@@ -353,7 +353,7 @@ mod tests {
         let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
         // The receipt was lost, so the cell's own clock does not run.
         let late = Timing { took_ms: 10_000, is_late: true };
-        let rejected = cells.from_seat(cx, &ann, answer(Some(late), 1_000)).unwrap_err();
+        let rejected = cells.receive(cx, &ann, answer(Some(late), 1_000)).unwrap_err();
         assert_eq!(rejected.rejection, Rejection::Late);
     }
 
@@ -364,7 +364,7 @@ mod tests {
         let ask = AskId::Match(key.clone(), RequestId::from_text("r1m1.1.0.0"));
         let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
         let delivered = FromSeat::Delivered { conn: ConnId(1), ask, at: 1_000 };
-        assert!(cells.from_seat(cx, &ann, delivered).is_ok());
+        assert!(cells.receive(cx, &ann, delivered).is_ok());
         cx.services.time = crate::Time::at(20_000);
         cells.due(cx, Timer::Match(key.clone()), 20_000);
         let faults = cells.live_match(&key).unwrap().faults().iter();

@@ -80,7 +80,7 @@ impl Cells {
         Ok(stream)
     }
 
-    pub(super) fn is_paused(&self, id: &TournamentId) -> bool {
+    pub(crate) fn is_paused(&self, id: &TournamentId) -> bool {
         self.tournaments.get(id).is_some_and(|live| live.machine.paused().is_some())
     }
 

@@ -10,7 +10,7 @@ use crate::{ConnId, Effect, MatchKey};
 use agon_core::{Millis, TournamentId};
 use agon_games::Viewer;
 use agon_wire::fish::observer::Follow;
-use agon_wire::peer::Told;
+use agon_wire::peer::PeerMessage;
 use std::collections::BTreeMap;
 
 /// How many observers may watch at once.
@@ -65,7 +65,7 @@ impl Cells {
         series: TournamentId,
     ) -> bool {
         let accepted = self.observers.0.len() < OBSERVERS_MAX;
-        tell_observer(cx, conn, Told::SignedUp { next: accepted }, 0);
+        tell_observer(cx, conn, PeerMessage::SignedUp { next: accepted }, 0);
         if !accepted {
             return false;
         }
@@ -99,11 +99,16 @@ impl Cells {
             observer.tournament = Some(id.clone());
         }
         let delay_ms = self.observer_delay_ms(cx, id);
-        tell_observer(cx, conn, Told::Begin { proposes: false }, delay_ms);
+        tell_observer(cx, conn, PeerMessage::Begin { proposes: false }, delay_ms);
     }
 
     /// Shows a change of a match to the observers who watch it and to those who watch nothing.
-    pub(super) fn show_observers(&mut self, cx: &mut Context<'_>, key: &MatchKey, all: &[Told]) {
+    pub(super) fn show_observers(
+        &mut self,
+        cx: &mut Context<'_>,
+        key: &MatchKey,
+        all: &[PeerMessage],
+    ) {
         let Some(live) = self.live_match(key) else { return };
         let (over, plan) = (live.result().is_some(), live.plan());
         let delay_ms = self.observer_delay_ms(cx, &key.tournament);
@@ -115,7 +120,7 @@ impl Cells {
             if let Some(observer) = self.observers.0.get_mut(&conn) {
                 observer.shown = (!over).then(|| key.clone());
             }
-            all.iter().for_each(|told| tell_observer(cx, conn, told.clone(), delay_ms));
+            all.iter().for_each(|message| tell_observer(cx, conn, message.clone(), delay_ms));
             if over {
                 self.show_some_match(cx, conn, Some(key));
             }
@@ -139,14 +144,14 @@ impl Cells {
         if let Some(observer) = self.observers.0.get_mut(&conn) {
             observer.shown = Some(key);
         }
-        tell_observer(cx, conn, Told::View { view, seats }, delay_ms);
+        tell_observer(cx, conn, PeerMessage::View { view, seats }, delay_ms);
     }
 
     /// Sends observers the end of a tournament, and the start of the next one if it runs already.
     pub(super) fn end_for_observers(&mut self, cx: &mut Context<'_>, id: &TournamentId) {
         let delay_ms = self.observer_delay_ms(cx, id);
         for conn in self.observers.that(|one| one.tournament.as_ref() == Some(id)) {
-            tell_observer(cx, conn, Told::End { won: false }, delay_ms);
+            tell_observer(cx, conn, PeerMessage::End { won: false }, delay_ms);
             let Some(observer) = self.observers.0.get_mut(&conn) else { continue };
             (observer.tournament, observer.shown) = (None, None);
             let others = self.tournaments.keys().filter(|other| *other != id);
@@ -160,9 +165,9 @@ impl Cells {
 }
 
 /// Sends an observer a message. The driver closes a connection that does not read.
-fn tell_observer(cx: &mut Context<'_>, conn: ConnId, told: Told, delay_ms: Millis) {
+fn tell_observer(cx: &mut Context<'_>, conn: ConnId, message: PeerMessage, delay_ms: Millis) {
     let due = cx.now_ms().saturating_add(delay_ms);
-    cx.effects.push(Effect::Observe { conn, told: Box::new(told), due });
+    cx.effects.push(Effect::Observe { conn, message: Box::new(message), due });
 }
 
 fn follows(observer: &PeerObserver, key: &MatchKey, players: &[agon_core::PlayerName]) -> bool {

@@ -19,7 +19,7 @@ use agon_core::{
     TournamentAsk, TournamentCommand, TournamentId, TournamentPending,
 };
 use agon_games::Viewer;
-use agon_wire::peer::Told;
+use agon_wire::peer::PeerMessage;
 
 /// How many characters of a reply a fault quotes.
 const REPLY_CHARS_MAX: usize = 200;
@@ -29,11 +29,11 @@ impl BadReply {
     /// cannot read it as an answer. So the fault quotes it as text and does not store it as an
     /// answer.
     pub(super) fn fault(&self) -> Fault {
-        let told: String = self.text.chars().take(REPLY_CHARS_MAX).collect();
+        let quoted: String = self.text.chars().take(REPLY_CHARS_MAX).collect();
         let mut fault = Fault::refused(&self.refusal, &self.text);
         if fault.kind != FaultKind::Malformed {
             fault.answer = None;
-            fault.detail = format!("{}; it said {told}", fault.detail);
+            fault.detail = format!("{}; it said {quoted}", fault.detail);
         }
         fault
     }
@@ -66,8 +66,8 @@ impl Cells {
     ) {
         let Some(live) = self.matches.get_mut(key) else { return };
         let listens = cx.present.seat(&pending.player).is_some_and(|seat| seat.listens());
-        let told = match (pending.ask, live.played.referee()) {
-            (Ask::Confirm { won }, _) => Told::Won(won),
+        let message = match (pending.ask, live.played.referee()) {
+            (Ask::Confirm { won }, _) => PeerMessage::Won(won),
             (Ask::Game(seat), Some(referee)) => {
                 let (mut question, mut view) = (Vec::new(), Vec::new());
                 if !referee.game().write_question(seat, &mut question) {
@@ -75,15 +75,15 @@ impl Cells {
                 }
                 referee.game().write_view(Viewer::Seat(seat), &mut view);
                 let seats = if listens { referee.seats() } else { &[] };
-                Told::Question { question, view, seats: seats.into() }
+                PeerMessage::Question { question, view, seats: seats.into() }
             }
             _ => return,
         };
         let ask = AskId::Match(key.clone(), pending.id.clone());
         let player = pending.player.clone();
         let clock = live.mark_sent(cx.services.now_ms(), pending, Some(conn));
-        let (request, follows) = (AskForm::Call(told), None);
-        cx.to_seat(&player, ToSeat::Ask { ask, request, clock, follows });
+        let (request, follows) = (AskForm::Call(message), None);
+        cx.send_to_seat(&player, ToSeat::Ask { ask, request, clock, follows });
     }
 
     /// Handles the reply of a program of another system. If it was late, or the game went on without
@@ -125,16 +125,16 @@ impl Cells {
         if live.asked.get(&pending.id).is_some_and(|asked| asked.to.0 == conn) {
             return;
         }
-        let (told, farewell) = match pending.ask {
-            TournamentAsk::Ready => (Told::Begin { proposes: false }, false),
-            TournamentAsk::Propose { .. } => (Told::Begin { proposes: true }, false),
-            TournamentAsk::Farewell { won } => (Told::End { won }, true),
+        let (message, farewell) = match pending.ask {
+            TournamentAsk::Ready => (PeerMessage::Begin { proposes: false }, false),
+            TournamentAsk::Propose { .. } => (PeerMessage::Begin { proposes: true }, false),
+            TournamentAsk::Farewell { won } => (PeerMessage::End { won }, true),
         };
         let (player, limit_ms) = (pending.player, pending.limit_ms);
         let clock = RequestClock::new(limit_ms);
         let ask = AskId::Tournament(id.clone(), pending.id.clone());
-        let (request, follows) = (AskForm::Call(told), None);
-        cx.to_seat(&player, ToSeat::Ask { ask, request, clock: clock.clone(), follows });
+        let (request, follows) = (AskForm::Call(message), None);
+        cx.send_to_seat(&player, ToSeat::Ask { ask, request, clock: clock.clone(), follows });
         live.asked.insert(pending.id, AskedProgram { player, to: (conn, clock), farewell });
         cx.timers.set(now + limit_ms + ON_ITS_WAY_MS, Timer::Greeting(id.clone()));
     }
@@ -171,7 +171,7 @@ impl Cells {
         // again after the pause.
         let rests = live.machine.paused().is_some();
         let ask = AskId::Tournament(id.clone(), request.clone());
-        cx.to_seat(&player, ToSeat::Recall(&ask));
+        cx.send_to_seat(&player, ToSeat::Recall(&ask));
         let command = match answer {
             Err(_) if rests => {
                 if let Some(live) = self.tournaments.get_mut(id) {
@@ -215,20 +215,20 @@ impl Cells {
             live.listeners.games += 1;
             let (mut view, seats) = (Vec::new(), result.seats.as_slice().into());
             game.write_view(Viewer::Public, &mut view);
-            all.push(Told::View { view: view.clone(), seats });
-            all.push(Told::GameOver { view, result: Box::new(result.clone()) });
+            all.push(PeerMessage::View { view: view.clone(), seats });
+            all.push(PeerMessage::GameOver { view, result: Box::new(result.clone()) });
         }
         if let Some(referee) = live.played.referee() {
             let (mut view, seats) = (Vec::new(), referee.seats().into());
             referee.game().write_view(Viewer::Public, &mut view);
-            all.push(Told::View { view, seats });
+            all.push(PeerMessage::View { view, seats });
         }
         let players = live.played.plan().players.clone();
         self.show_observers(cx, key, &all);
         for player in &players {
             if cx.present.seat(player).is_some_and(|seat| seat.listens()) {
-                for told in &all {
-                    cx.call(player, Tell { told: told.clone(), ask: None });
+                for message in &all {
+                    cx.call(player, Tell { message: message.clone(), ask: None });
                 }
             }
         }
@@ -261,7 +261,7 @@ pub(super) fn tell_programs_the_end(cx: &mut Context<'_>, live: &LiveTournament)
     };
     for (player, won) in live.machine.told_at_end() {
         if !asked(&player) {
-            cx.call(&player, Tell { told: Told::End { won }, ask: None });
+            cx.call(&player, Tell { message: PeerMessage::End { won }, ask: None });
         }
     }
 }

@@ -16,7 +16,7 @@ use agon_core::{
     TournamentPending, TournamentPlan,
 };
 use agon_wire::native::ToPlayer;
-use agon_wire::peer::Told;
+use agon_wire::peer::PeerMessage;
 use std::collections::{BTreeSet, HashMap};
 
 /// A running tournament.
@@ -32,7 +32,7 @@ pub(super) struct LiveTournament {
     /// When farewells to absent players count as refused; set when the first is due.
     farewell_by: Option<u64>,
     /// The players who were notified that the tournament is over for them.
-    told: BTreeSet<PlayerName>,
+    notified: BTreeSet<PlayerName>,
     /// The requests to connections that answer for themselves.
     pub(super) asked: HashMap<RequestId, AskedProgram>,
     /// Whether the log may have records of every match. The files of a host are synced one by one,
@@ -53,7 +53,7 @@ impl LiveTournament {
             greet_by,
             miss_by: greet_by,
             farewell_by: None,
-            told: BTreeSet::new(),
+            notified: BTreeSet::new(),
             asked: HashMap::new(),
             reads_every_match: false,
             opened: BTreeSet::new(),
@@ -130,7 +130,7 @@ impl Cells {
         let machine = Services::fold(&stream, &lines, fold)?;
         // Players who left before a restart are notified when they log in. During a pause this can
         // still change for players who left since the pause.
-        let told = match machine.paused() {
+        let notified = match machine.paused() {
             Some(_) => departed(&Services::fold(&stream, before_pause(&lines), fold)?),
             None => departed(&machine),
         };
@@ -139,7 +139,7 @@ impl Cells {
         live.reads_every_match = cx.settings.local.is_some();
         let paired = live.machine.rounds().iter().flat_map(|round| &round.matches);
         live.opened = paired.map(|plan| plan.id.clone()).collect();
-        live.told = told;
+        live.notified = notified;
         self.tournaments.insert(plan.id.clone(), live);
         if cx.plays(TournamentPart::Matches) {
             plan.players.iter().for_each(|player| cx.seat_if_house(player));
@@ -167,8 +167,8 @@ impl Cells {
             Err(error) => {
                 let (tournament, why) = (id.clone(), error.to_string());
                 cx.note(Note::NotPlayable { tournament, why });
-                let told = Tell { told: Told::End { won: false }, ask: None };
-                players.iter().for_each(|player| cx.call(player, told.clone()));
+                let message = Tell { message: PeerMessage::End { won: false }, ask: None };
+                players.iter().for_each(|player| cx.call(player, message.clone()));
                 let report = Report::without_play(id.clone(), "not played");
                 let (tournament, winners, head) = (id, Vec::new(), None);
                 let conclusion = Conclusion { tournament, players, winners, head, report };
@@ -230,7 +230,7 @@ impl Cells {
     /// of it once it is durable.
     fn place_in(&self, id: &TournamentId, player: &PlayerName) -> Option<u32> {
         let live = self.tournaments.get(id)?;
-        live.machine.departure(player).filter(|_| live.told.contains(player))
+        live.machine.departure(player).filter(|_| live.notified.contains(player))
     }
 
     /// Sends a program the facts it needs before its first request: the game, and the commitment.
@@ -471,9 +471,9 @@ impl Cells {
             self.tell_returned(cx, id);
         }
         let Some(live) = self.tournaments.get(id) else { return };
-        for (player, rank) in live.machine.departures(|player| live.told.contains(player)) {
+        for (player, rank) in live.machine.departures(|player| live.notified.contains(player)) {
             let Some(live) = self.tournaments.get_mut(id) else { return };
-            live.told.insert(player.clone());
+            live.notified.insert(player.clone());
             self.tell_over(cx, id, &player, rank);
         }
     }
@@ -483,8 +483,8 @@ impl Cells {
     fn tell_returned(&mut self, cx: &mut Context<'_>, id: &TournamentId) {
         let Some(live) = self.tournaments.get_mut(id) else { return };
         let departed = departed(&live.machine);
-        let returned: Vec<PlayerName> = live.told.difference(&departed).cloned().collect();
-        live.told.retain(|player| departed.contains(player));
+        let returned: Vec<PlayerName> = live.notified.difference(&departed).cloned().collect();
+        live.notified.retain(|player| departed.contains(player));
         returned.iter().for_each(|player| self.tell_tournament(cx, player, id, false));
     }
 

@@ -30,6 +30,9 @@ pub enum TournamentEntry {
         /// Whether it is interrupted because a restart of the server disconnected players.
         #[serde(skip_serializing_if = "Option::is_none")]
         interrupted: Option<bool>,
+        /// Whether it is paused.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        paused: Option<bool>,
     },
     /// It is over.
     Over { id: TournamentId, winners: Vec<PlayerName> },
@@ -51,8 +54,9 @@ impl TournamentEntry {
             }
             Standing::Running(plan) => {
                 let interrupted = engine.cells.is_interrupted(&plan.id).then_some(true);
+                let paused = engine.cells.is_paused(&plan.id).then_some(true);
                 let (game, players) = (plan.game.clone(), plan.players.len());
-                TournamentEntry::Running { id, game, players, interrupted }
+                TournamentEntry::Running { id, game, players, interrupted, paused }
             }
             Standing::Finished(winners) => TournamentEntry::Over { id, winners: winners.clone() },
             Standing::CalledOff(why) => TournamentEntry::CalledOff { id, reason: why.clone() },

@@ -8,7 +8,7 @@
 use crate::{AskId, BadReply, PeerAsk, PeerSaid, Tell};
 use agon_core::{Fault, Millis};
 use agon_games::Refusal;
-use agon_wire::peer::{Speaker, Spoken, Then, Told};
+use agon_wire::peer::{PeerMessage, Speaker, Spoken, Then};
 use agon_wire::values::{BadStream, Values};
 use std::collections::VecDeque;
 
@@ -155,13 +155,15 @@ impl Talk {
 
     /// Takes a message from the outbox; returns it if it can be sent at once.
     pub fn take(&mut self, tell: Tell) -> Option<Tell> {
-        let asks = match tell.told {
-            Told::Begin { .. }
-            | Told::Again { .. }
-            | Told::Question { .. }
-            | Told::Won(_)
-            | Told::End { .. } => true,
-            Told::SignedUp { .. } | Told::View { .. } | Told::GameOver { .. } => false,
+        let asks = match tell.message {
+            PeerMessage::Begin { .. }
+            | PeerMessage::Again { .. }
+            | PeerMessage::Question { .. }
+            | PeerMessage::Won(_)
+            | PeerMessage::End { .. } => true,
+            PeerMessage::SignedUp { .. }
+            | PeerMessage::View { .. }
+            | PeerMessage::GameOver { .. } => false,
         };
         if !self.waiting.is_empty() || (self.open.is_some() && asks) {
             self.waiting.push_back(tell);
@@ -179,9 +181,9 @@ impl Talk {
     /// Puts the tournament's start before `tell` for a program that is new to a running tournament;
     /// returns the first message to send. Every part has the time limit of the message it leads to.
     fn after_beginning(&mut self, tell: Tell) -> Tell {
-        let parts = self.speaker.beginning(&tell.told).into_iter();
+        let parts = self.speaker.beginning(&tell.message).into_iter();
         let mut all: VecDeque<Tell> =
-            parts.map(|told| Tell { told, ask: tell.ask.clone() }).collect();
+            parts.map(|message| Tell { message, ask: tell.ask.clone() }).collect();
         let Some(first) = all.pop_front() else { return tell };
         self.waiting.push_front(tell);
         while let Some(part) = all.pop_back() {
@@ -192,7 +194,7 @@ impl Talk {
 
     /// Translates a message.
     pub fn say(&mut self, tell: Tell) -> Words {
-        let (texts, then) = match self.speaker.tell(&tell.told) {
+        let (texts, then) = match self.speaker.tell(&tell.message) {
             Ok(Spoken { texts, then: Then::Nothing }) => (texts, Next::Nothing),
             Ok(Spoken { texts, then: Then::Reply }) => (texts, Next::Reply),
             Ok(Spoken { texts, then: Then::Answered(answer) }) => {
@@ -203,7 +205,7 @@ impl Talk {
                 (Vec::new(), Next::Answered(Err(BadReply { refusal, text })))
             }
         };
-        let repeats = matches!(tell.told, Told::Again { .. });
+        let repeats = matches!(tell.message, PeerMessage::Again { .. });
         Words { text: texts.concat(), repeats, ask: tell.ask, then }
     }
 
@@ -237,7 +239,7 @@ mod tests {
     use agon_wire::values::Limits;
 
     /// A player who uses Fish, and a game's request for them.
-    fn fish() -> (Talk, Told) {
+    fn fish() -> (Talk, PeerMessage) {
         let (_, speaker) = Language::Fish(None).sign_up("\"ann\"", false).unwrap();
         let games = Registry::standard();
         let kind = games.kind("fish").unwrap();
@@ -246,20 +248,20 @@ mod tests {
         let (mut question, mut view) = (Vec::new(), Vec::new());
         assert!(game.write_question(Seat(0), &mut question));
         game.write_view(Viewer::Seat(Seat(0)), &mut view);
-        let told = Told::Question { question, view, seats: [].into() };
-        (Talk::new(speaker, Values::new(Limits::default())), told)
+        let message = PeerMessage::Question { question, view, seats: [].into() };
+        (Talk::new(speaker, Values::new(Limits::default())), message)
     }
 
     /// The same player, after their tournament's start.
-    fn begun() -> (Talk, Told) {
-        let (mut talk, told) = fish();
-        let begin = Tell { told: Told::Begin { proposes: false }, ask: None };
+    fn begun() -> (Talk, PeerMessage) {
+        let (mut talk, message) = fish();
+        let begin = Tell { message: PeerMessage::Begin { proposes: false }, ask: None };
         let begin = talk.take(begin).expect("nothing is open");
         let words = talk.say(begin);
         assert!(talk.said(words).1.is_none());
         talk.push(b"\"void\"");
         assert!(talk.pair().is_none(), "nobody needs this answer");
-        (talk, told)
+        (talk, message)
     }
 
     fn ask(request: &str) -> Option<PeerAsk> {
@@ -281,9 +283,9 @@ mod tests {
     /// A player may be in two tournaments: one ends while the other sends a request.
     #[test]
     fn end_of_a_tournament_is_a_call_that_needs_a_reply() {
-        let (mut talk, told) = begun();
-        let end = || Tell { told: Told::End { won: false }, ask: None };
-        let question = |id| Tell { told: told.clone(), ask: ask(id) };
+        let (mut talk, message) = begun();
+        let end = || Tell { message: PeerMessage::End { won: false }, ask: None };
+        let question = |id| Tell { message: message.clone(), ask: ask(id) };
         let first = talk.take(question("1")).expect("nothing is open");
         let words = talk.say(first);
         assert!(words.text.starts_with("[\"setup\""), "{}", words.text);
@@ -321,8 +323,8 @@ mod tests {
 
     #[test]
     fn new_program_gets_the_start_first_with_a_time_limit_for_each_part() {
-        let (mut talk, told) = fish();
-        let first = talk.take(Tell { told, ask: ask("1") });
+        let (mut talk, message) = fish();
+        let first = talk.take(Tell { message, ask: ask("1") });
         assert_eq!(say_next(&mut talk, first), "[\"start\",[true]]");
         for call in ["playing-as", "playing-with"] {
             talk.push(b"\"void\"");
@@ -341,8 +343,8 @@ mod tests {
 
     #[test]
     fn bad_answer_to_the_start_answers_the_request() {
-        let (mut talk, told) = fish();
-        let first = talk.take(Tell { told, ask: ask("1") });
+        let (mut talk, message) = fish();
+        let first = talk.take(Tell { message, ask: ask("1") });
         say_next(&mut talk, first);
         talk.push(b"[7,7]");
         assert_eq!(heard(talk.pair()), ("1".into(), "bad: [7,7]".into()));

@@ -19,7 +19,7 @@ impl Engine {
         at: Millis,
     ) {
         let timing = self.timing(player, |ask| ask.is_sent_as(&id), at);
-        let outcome = self.to_cells(player, FromSeat::Answer(Answer { given, timing, at }));
+        let outcome = self.send_to_cells(player, FromSeat::Answer(Answer { given, timing, at }));
         let Err(RejectedAnswer { key, rejection }) = outcome else {
             return self.forgive_junk(conn);
         };

@@ -15,7 +15,7 @@ use crate::{CloseReason, ConnId, Effect, Engine, LoginOutcome, Note, PeerSaid, T
 use agon_core::lobby::{AccountKind, Announcement, LobbyCommand, LobbyRejection, Role};
 use agon_core::{Millis, PlayerName, TournamentId};
 use agon_wire::fish::observer::Follow;
-use agon_wire::peer::Told;
+use agon_wire::peer::PeerMessage;
 use std::collections::BTreeSet;
 
 /// The name itself, then the name with a number appended, from 2 on.
@@ -137,7 +137,7 @@ impl Engine {
             return self.peer_is_gone(player);
         }
         if returns {
-            self.call(conn, Tell { told: Told::SignedUp { next: true }, ask: None });
+            self.call(conn, Tell { message: PeerMessage::SignedUp { next: true }, ask: None });
         }
         self.attach(conn, player);
     }

@@ -2,7 +2,7 @@
 
 use crate::doctor::report::Failure;
 use crate::doctor::session::{Said, Session, Stopped};
-use crate::doctor::settings::{ExamStep, GameExam, Settings};
+use crate::doctor::settings::{ExamSettings, ExamStep, GameExam};
 use crate::doctor::table::{Case, Maker};
 use crate::{Ended, Stop};
 use agon_core::{PlayerName, Secret, TournamentId};
@@ -17,7 +17,7 @@ pub(crate) const END_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The candidate.
 pub(crate) struct Candidate<'a> {
-    pub(crate) settings: &'a Settings,
+    pub(crate) settings: &'a ExamSettings,
     pub(crate) stop: Stop,
     pub(crate) name: PlayerName,
     tell: &'a (dyn Fn(ExamStep) + Sync),
@@ -28,7 +28,7 @@ pub(crate) struct Candidate<'a> {
 
 impl<'a> Candidate<'a> {
     pub(crate) fn new(
-        settings: &'a Settings,
+        settings: &'a ExamSettings,
         stop: Stop,
         tell: &'a (dyn Fn(ExamStep) + Sync),
     ) -> Candidate<'a> {

@@ -24,6 +24,6 @@ mod socket;
 mod table;
 
 pub use program::examine_program;
-pub use report::{Exam, Failure, Report, Verdict};
+pub use report::{Exam, ExamReport, Failure, Verdict};
 pub use server::examine_guest;
-pub use settings::{ExamStep, GameExam, Settings, SettingsError};
+pub use settings::{ExamSettings, ExamStep, GameExam, SettingsError};

@@ -3,9 +3,9 @@
 use crate::Stop;
 use crate::doctor::candidate::Candidate;
 use crate::doctor::exam::{ending, play, restart, talk};
-use crate::doctor::report::{Exam, Findings, Report, Verdict};
+use crate::doctor::report::{Exam, ExamReport, Findings, Verdict};
 use crate::doctor::session::Stopped;
-use crate::doctor::settings::{ExamStep, GameExam, Settings};
+use crate::doctor::settings::{ExamSettings, ExamStep, GameExam};
 
 /// The examinations that are the same in every game, held in the first.
 const ONCE: [&str; 7] = ["pieces", "notices", "errors", "unknown", "repeat", "end", "children"];
@@ -14,12 +14,12 @@ const NO_ANSWERS: &str = "skipped: there were no answers to compare";
 
 /// Examines the program of the settings. Needs a runtime with several threads.
 pub async fn examine_program(
-    settings: &Settings,
+    settings: &ExamSettings,
     stop: Stop,
     tell: &(dyn Fn(ExamStep) + Sync),
-) -> Report {
+) -> ExamReport {
     let mut candidate = Candidate::new(settings, stop, tell);
-    let mut report = Report {
+    let mut report = ExamReport {
         command: settings.words.clone(),
         seed: settings.seed,
         games: Vec::new(),
@@ -30,7 +30,7 @@ pub async fn examine_program(
     report
 }
 
-async fn examine(candidate: &mut Candidate<'_>, report: &mut Report) -> Result<(), Stopped> {
+async fn examine(candidate: &mut Candidate<'_>, report: &mut ExamReport) -> Result<(), Stopped> {
     let settings = candidate.settings;
     let Some(first) = settings.games.first() else { return Ok(()) };
     candidate.plan(settings.games.len());
@@ -61,7 +61,7 @@ async fn examine(candidate: &mut Candidate<'_>, report: &mut Report) -> Result<(
 /// Which of all games the program plays: those whose opening question it answers by the rules.
 async fn games_played<'s>(
     candidate: &mut Candidate<'s>,
-    report: &mut Report,
+    report: &mut ExamReport,
 ) -> Result<Vec<&'s GameExam>, Stopped> {
     let mut played = Vec::new();
     let mut not = Vec::new();
@@ -101,7 +101,7 @@ async fn games_played<'s>(
 async fn in_game(
     candidate: &mut Candidate<'_>,
     game: &GameExam,
-    report: &mut Report,
+    report: &mut ExamReport,
     talk: bool,
 ) -> Result<bool, Stopped> {
     report.games.push(game.name().to_owned());
@@ -129,7 +129,7 @@ async fn in_game(
 async fn talk(
     candidate: &mut Candidate<'_>,
     game: &GameExam,
-    report: &mut Report,
+    report: &mut ExamReport,
     clean: bool,
 ) -> Result<(), Stopped> {
     let mut maker = candidate.maker(game, 5);
@@ -158,7 +158,7 @@ async fn talk(
     Ok(())
 }
 
-fn skip(report: &mut Report, game: &GameExam, names: &[&'static str], why: &str) {
+fn skip(report: &mut ExamReport, game: &GameExam, names: &[&'static str], why: &str) {
     let exams = names
         .iter()
         .map(|name| Findings::default().into_exam(name, game.name(), Verdict::Skipped, why));

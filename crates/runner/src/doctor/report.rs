@@ -59,7 +59,7 @@ pub struct Exam {
 
 /// The whole exam.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Report {
+pub struct ExamReport {
     /// The program and its arguments; empty if it was started by hand.
     pub command: Vec<String>,
     /// The seed of all positions; the same seed gives the same exam.
@@ -72,7 +72,7 @@ pub struct Report {
     pub stopped: bool,
 }
 
-impl Report {
+impl ExamReport {
     /// Whether nothing failed, and something was examined.
     pub fn passed(&self) -> bool {
         let held = self.exams.iter().any(|exam| exam.verdict != Verdict::Skipped);

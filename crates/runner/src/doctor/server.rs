@@ -7,9 +7,9 @@ use crate::doctor::exam::play::Played;
 use crate::doctor::exam::talk::{self, Asker, line};
 use crate::doctor::host::{By, Host, Started};
 use crate::doctor::positions::positions;
-use crate::doctor::report::{Exam, Failure, Findings, Report, Verdict};
+use crate::doctor::report::{Exam, ExamReport, Failure, Findings, Verdict};
 use crate::doctor::session::{Said, Session, Stopped};
-use crate::doctor::settings::{ExamStep, GameExam, Settings};
+use crate::doctor::settings::{ExamSettings, ExamStep, GameExam};
 use crate::doctor::table::{Case, Maker};
 use agon_core::{PlayerName, Secret};
 use serde_json::json;
@@ -21,13 +21,13 @@ const SLOW: Duration = Duration::from_secs(5);
 
 /// Examines the program that connects; starts the program in the settings, if there is one.
 pub async fn examine_guest(
-    settings: &Settings,
+    settings: &ExamSettings,
     address: &str,
     stop: Stop,
     tell: &(dyn Fn(ExamStep) + Sync),
     say: &(dyn Fn(&SocketAddr) + Sync),
-) -> std::io::Result<Report> {
-    let mut report = Report {
+) -> std::io::Result<ExamReport> {
+    let mut report = ExamReport {
         command: settings.words.clone(),
         seed: settings.seed,
         games: Vec::new(),
@@ -58,7 +58,7 @@ pub async fn examine_guest(
 
 /// A guest, and how far its exam is.
 struct Visit<'a> {
-    settings: &'a Settings,
+    settings: &'a ExamSettings,
     game: &'a GameExam,
     host: Host,
     tell: &'a (dyn Fn(ExamStep) + Sync),

@@ -100,7 +100,7 @@ impl std::fmt::Debug for GameExam {
 
 /// The examinations, and how thorough they are.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ExamSettings {
     /// The program and its arguments.
     pub words: Vec<String>,
     /// The games.
@@ -115,7 +115,7 @@ pub struct Settings {
     pub hello_limit: Duration,
 }
 
-impl Settings {
+impl ExamSettings {
     /// Random positions in every game.
     pub(crate) fn positions(&self) -> usize {
         if self.quick { 60 } else { 400 }

@@ -110,6 +110,11 @@ impl Handle {
         self.send(Input::Stop);
     }
 
+    /// Notes for the metrics how long this node took to take the log over.
+    pub fn note_takeover(&self, took: std::time::Duration) {
+        self.shared.meters.takeover_ms.store(took.as_millis() as u64, Ordering::Relaxed);
+    }
+
     /// The earliest time at which bytes that were just read can have arrived: no player is charged
     /// for the server's own lateness.
     pub(crate) fn read_at(&self) -> Millis {

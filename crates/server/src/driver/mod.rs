@@ -37,7 +37,7 @@ use agon_bots::Houses;
 use agon_core::lobby::Lobby;
 use agon_core::{Millis, PlayerName};
 use agon_games::Registry;
-use agon_store::{Append, AppendError, Log, LogError, Snapshot};
+use agon_store::{Append, AppendError, Log, LogError, Snapshot, Standing};
 pub use handle::Handle;
 pub(crate) use handle::{Archive, Message, Place};
 use handle::{Reply, Shared};
@@ -46,8 +46,10 @@ use house::HousePool;
 use ports::{HouseList, LogReader};
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -66,6 +68,12 @@ const COMMIT_HERE_MAX: usize = 64;
 /// How long the driver waits at most for the next input or timer.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
+/// How often the driver looks at the lease of a log that several nodes share.
+const LEASE_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long a node without a lease waits for the database before it closes its connections.
+const UNSURE_MAX: Duration = Duration::from_secs(4);
+
 /// How long the log may take for the records in flight when the server stops.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
 
@@ -76,9 +84,7 @@ const GOODBYE_MAX: Duration = Duration::from_secs(2);
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// The log refused a record; the server sends nothing more.
-    #[error(
-        "the log did not take a record: {0}; nothing of it was told, and nothing told before is lost"
-    )]
+    #[error("the log did not take a record: {0}; the server sent nothing that depends on it")]
     Append(#[from] AppendError),
     /// The log cannot be read.
     #[error(transparent)]
@@ -91,9 +97,28 @@ pub enum ServerError {
     Entropy(String),
     /// The log did not answer in time when the server stopped.
     #[error(
-        "the log did not answer for {0:?}; what was not answered may be lost, and was told to nobody"
+        "the log did not answer for {0:?}; records that it did not confirm may be lost, and the server sent nothing that depends on them"
     )]
     Undrained(Duration),
+    /// Another node owns the log now. This server has forgotten everything and sends nothing more.
+    #[error("another node has taken over")]
+    TakenOver,
+    /// The database does not answer, so another node may own the log now.
+    #[error("the database did not answer for {0:?}")]
+    NoDatabase(Duration),
+}
+
+impl ServerError {
+    /// Whether the server may start again at once and wait until it may own the log.
+    pub fn may_stand_by(&self) -> bool {
+        let is_fenced = |error: &AppendError| matches!(error, AppendError::Fenced { .. });
+        match self {
+            ServerError::TakenOver | ServerError::NoDatabase(_) => true,
+            ServerError::Append(error) => is_fenced(error),
+            ServerError::Log(LogError::Io { kind: ErrorKind::NotConnected, .. }) => true,
+            _ => false,
+        }
+    }
 }
 
 impl From<EngineError> for ServerError {
@@ -138,6 +163,8 @@ pub struct Driver {
     watchers: HashMap<WatcherId, Watcher>,
     snapshot: Option<JoinHandle<()>>,
     failed: Option<ServerError>,
+    /// Whether several nodes share the log.
+    is_leased: bool,
 }
 
 impl Driver {
@@ -152,8 +179,15 @@ impl Driver {
     ) -> Result<Driver, ServerError> {
         let key = auth::random::<32>().map_err(|error| ServerError::Entropy(error.to_string()))?;
         let houses = Arc::new(houses);
-        let reader = Box::new(LogReader(Arc::clone(&log)));
+        let is_leased = log.lease().is_some();
+        // The engine must not wait while a page reads a long stream on a shared connection.
+        let own = if is_leased { log.another_reader()? } else { None };
+        let reading = own.map_or_else(|| Arc::clone(&log), Arc::from);
+        let reader = Box::new(LogReader(reading));
         let list = Box::new(HouseList(Arc::clone(&houses)));
+        if let Some(now) = log.clock_ms()? {
+            clock::set(now);
+        }
         let now = clock::now_ms();
         let engine = Engine::open(reader, games.clone(), list, settings, key, now)?;
         clock::not_before(engine.now_ms());
@@ -164,6 +198,7 @@ impl Driver {
         let handle = Handle::new(sender, Shared::new(passwords, games, weak));
         let houses = HousePool::start(houses, handle.clone());
         let mut driver = Driver {
+            is_leased,
             engine,
             handle,
             inbox,
@@ -235,19 +270,60 @@ impl Driver {
             };
             match message {
                 Some(message) => self.take_all(message),
-                None => {
-                    let time = self.time();
-                    self.engine.elapse(time, time.now);
-                    self.carry_out();
+                None => self.elapse(),
+            }
+        }
+    }
+
+    fn elapse(&mut self) {
+        if let Err(error) = self.await_lease() {
+            self.failed = Some(error);
+            return;
+        }
+        let time = self.time();
+        self.engine.elapse(time, time.now);
+        self.carry_out();
+    }
+
+    /// Waits until this node certainly owns the log. Meanwhile the clock stands still, and the
+    /// server neither reads nor sends anything.
+    fn await_lease(&mut self) -> Result<(), ServerError> {
+        let mut unsure_since = None;
+        while self.is_leased {
+            match self.log.standing() {
+                Standing::Owner => break,
+                Standing::Lost => return Err(ServerError::TakenOver),
+                Standing::Unsure => {
+                    let since = *unsure_since.get_or_insert_with(|| {
+                        clock::stop();
+                        self.handle.meters().unsure.store(true, Ordering::Relaxed);
+                        tracing::warn!("the database does not answer; all clocks stand still");
+                        Instant::now()
+                    });
+                    if since.elapsed() > UNSURE_MAX {
+                        return Err(ServerError::NoDatabase(since.elapsed()));
+                    }
+                    std::thread::sleep(LEASE_PAUSE);
                 }
             }
         }
+        if let Some(since) = unsure_since {
+            clock::resume();
+            self.handle.meters().unsure.store(false, Ordering::Relaxed);
+            let away_ms = since.elapsed().as_millis() as u64;
+            tracing::info!(away_ms, "the database answers again; all clocks continue");
+        }
+        Ok(())
     }
 
     /// Handles a message and those that wait behind it, up to a limit.
     fn take_all(&mut self, first: Message) {
         let mut message = first;
         for left in (0..INPUTS_MAX).rev() {
+            if let Err(error) = self.await_lease() {
+                self.failed = Some(error);
+                return;
+            }
             self.take(message);
             if self.failed.is_some() || self.engine.is_stopping() || left == 0 {
                 return;
@@ -340,9 +416,10 @@ impl Driver {
     /// How long until the next timer, or until a notice is due; `None` if one is due now.
     fn pause(&self) -> Option<Duration> {
         let due = self.engine.next_due().into_iter().chain(self.held.next_due()).min();
-        let Some(at) = due else { return Some(PAUSE_MAX) };
+        let pause_max = if self.is_leased { LEASE_PAUSE } else { PAUSE_MAX };
+        let Some(at) = due else { return Some(pause_max) };
         let now = clock::now_ms();
-        (at > now).then(|| Duration::from_millis(at - now).min(PAUSE_MAX))
+        (at > now).then(|| Duration::from_millis(at - now).min(pause_max))
     }
 
     fn failure(&mut self) -> Option<ServerError> {
@@ -384,8 +461,8 @@ impl Driver {
             Effect::Call { conn, tell } => {
                 self.put(conn, |outbox| outbox.tell(tell));
             }
-            Effect::Observe { conn, told, due } => {
-                self.put(conn, |outbox| outbox.observe(told, due));
+            Effect::Observe { conn, message, due } => {
+                self.put(conn, |outbox| outbox.observe(message, due));
             }
             Effect::Admit { conn } => {
                 if let Some(outbox) = self.outboxes.get(&conn) {

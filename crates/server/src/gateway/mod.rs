@@ -33,7 +33,7 @@ pub(crate) use outbox::{Outbox, Written};
 pub use peer::serve_peers;
 use std::net::IpAddr;
 use std::sync::{Arc, Weak};
-pub use tcp::serve_tcp;
+pub use tcp::{reject_on_standby, serve_tcp};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 

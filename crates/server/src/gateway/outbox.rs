@@ -10,7 +10,7 @@ use crate::clock::now_ms;
 use crate::driver::Handle;
 use crate::engine::{AskId, CloseReason, ConnId, Input, Seat, Tell, Wire};
 use agon_core::Millis;
-use agon_wire::peer::Told;
+use agon_wire::peer::PeerMessage;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::net::tcp::OwnedWriteHalf;
@@ -59,7 +59,7 @@ pub(crate) enum Out {
     /// A call to translate for another system.
     Tell(Box<Tell>),
     /// A message for an observer on the wire of another system, and when it may be sent.
-    Observed(Box<Told>, Millis),
+    Observed(Box<PeerMessage>, Millis),
     /// A heartbeat.
     Heartbeat,
     /// The answer to a ping frame.
@@ -198,8 +198,8 @@ impl Outbox {
     }
 
     /// Queues a message that an observer may be sent at `due`; `false` if there is no room.
-    pub(crate) fn observe(&self, told: Box<Told>, due: Millis) -> bool {
-        self.put(Out::Observed(told, due))
+    pub(crate) fn observe(&self, message: Box<PeerMessage>, due: Millis) -> bool {
+        self.put(Out::Observed(message, due))
     }
 
     fn put(&self, out: Out) -> bool {
@@ -393,9 +393,9 @@ mod tests {
     #[test]
     fn observer_that_does_not_read_is_cut_off() {
         let (outbox, _unread) = Outbox::new(ConnId(1), Seat::program(Wire::Fish), 1, None);
-        let told = || Box::new(Told::SignedUp { next: true });
-        assert!(outbox.observe(told(), 0));
-        assert!(!outbox.observe(told(), 0), "there is no room");
+        let message = || Box::new(PeerMessage::SignedUp { next: true });
+        assert!(outbox.observe(message(), 0));
+        assert!(!outbox.observe(message(), 0), "there is no room");
         assert_eq!(outbox.liveness().ended().0, CloseReason::SlowReader);
     }
 

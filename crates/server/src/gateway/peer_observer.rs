@@ -10,7 +10,7 @@ use crate::engine::{CloseReason, Input, PeerSaid, Peers, Seat};
 use crate::net::socket;
 use agon_core::Millis;
 use agon_wire::fish::observer::{Follow, Observer};
-use agon_wire::peer::Told;
+use agon_wire::peer::PeerMessage;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub(super) async fn serve_observer(
 struct Feed<'a> {
     observer: Observer,
     /// The delayed messages, in order.
-    delayed: VecDeque<(Millis, Told)>,
+    delayed: VecDeque<(Millis, PeerMessage)>,
     limits: &'a Limits,
 }
 
@@ -69,15 +69,15 @@ impl Feed<'_> {
         let mut piece = [0; 512];
         let mut unasked = 0;
         loop {
-            while let Some(told) = self.next_due() {
-                if !self.write(socket, &told).await {
+            while let Some(message) = self.next_due() {
+                if !self.write(socket, &message).await {
                     return liveness.ends(CloseReason::Unwritable);
                 }
             }
             let wait_ms = self.delayed.front().map(|(due, _)| due.saturating_sub(now_ms()));
             tokio::select! {
                 out = outbox.recv() => match out {
-                    Some(Out::Observed(told, due)) => self.delay(*told, due),
+                    Some(Out::Observed(message, due)) => self.delay(*message, due),
                     Some(Out::Close(_)) | None => return self.finish(socket).await,
                     Some(_) => {}
                 },
@@ -94,31 +94,31 @@ impl Feed<'_> {
         }
     }
 
-    fn next_due(&mut self) -> Option<Told> {
+    fn next_due(&mut self) -> Option<PeerMessage> {
         let now = now_ms();
-        self.delayed.pop_front_if(|(due, _)| *due <= now).map(|(_, told)| told)
+        self.delayed.pop_front_if(|(due, _)| *due <= now).map(|(_, message)| message)
     }
 
-    fn delay(&mut self, told: Told, due: Millis) {
+    fn delay(&mut self, message: PeerMessage, due: Millis) {
         if self.delayed.len() >= DELAYED_MAX {
             self.delayed.pop_front();
         }
-        self.delayed.push_back((due, told));
+        self.delayed.push_back((due, message));
     }
 
     /// Sends the messages that are due, and closes.
     async fn finish(&mut self, socket: &mut Stream) {
-        while let Some(told) = self.next_due() {
-            if !self.write(socket, &told).await {
+        while let Some(message) = self.next_due() {
+            if !self.write(socket, &message).await {
                 return;
             }
         }
         let _ = socket.shutdown().await;
     }
 
-    async fn write(&mut self, socket: &mut Stream, told: &Told) -> bool {
+    async fn write(&mut self, socket: &mut Stream, message: &PeerMessage) -> bool {
         // This wire cannot express the view of another game.
-        let Ok(texts) = self.observer.tell(told) else { return true };
+        let Ok(texts) = self.observer.tell(message) else { return true };
         let text = texts.concat();
         let patience = Duration::from_millis(self.limits.write_ms_max);
         socket::write(socket, text.as_bytes(), patience).await.is_ok()
@@ -134,12 +134,12 @@ mod tests {
         let limits = Limits::default();
         let (observer, delayed) = (Observer::new(), VecDeque::new());
         let mut feed = Feed { observer, delayed, limits: &limits };
-        feed.delay(Told::Won(true), now_ms() + 3_600_000);
+        feed.delay(PeerMessage::Won(true), now_ms() + 3_600_000);
         assert!(feed.next_due().is_none(), "not for an hour");
         for _ in 0..DELAYED_MAX {
-            feed.delay(Told::Won(false), 0);
+            feed.delay(PeerMessage::Won(false), 0);
         }
         assert_eq!(feed.delayed.len(), DELAYED_MAX);
-        assert!(matches!(feed.next_due(), Some(Told::Won(false))), "the oldest is gone");
+        assert!(matches!(feed.next_due(), Some(PeerMessage::Won(false))), "the oldest is gone");
     }
 }

@@ -2,6 +2,8 @@
 
 use super::{Gateway, accept, connection};
 use crate::engine::seat_side::{Framing, error_line};
+use std::future::poll_fn;
+use std::task::Poll;
 use tokio::net::{TcpListener, TcpStream};
 
 /// Accepts players until the task is dropped.
@@ -24,6 +26,26 @@ pub async fn serve_tcp(listener: TcpListener, gateway: Gateway) {
             drop((place, guest));
         });
     }
+}
+
+/// Rejects players, and programs of other systems, until the task is dropped: another node plays.
+pub async fn reject_on_standby(players: &TcpListener, others: &[&TcpListener], has_tls: bool) {
+    let rejecting = async {
+        loop {
+            let (socket, _) = accept(players).await;
+            if !has_tls {
+                let detail = "this node stands by for another one; connect to the next address";
+                let _ = socket.try_write(&error_line("standby", detail.to_owned()));
+            }
+        }
+    };
+    let closing = poll_fn(|context| {
+        for listener in others {
+            while let Poll::Ready(Ok(_)) = listener.poll_accept(context) {}
+        }
+        Poll::<()>::Pending
+    });
+    tokio::join!(rejecting, closing);
 }
 
 /// Sends the reason, as far as it fits into an empty socket, and closes.

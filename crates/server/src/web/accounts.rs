@@ -190,7 +190,10 @@ pub(super) async fn log_in(
     ConnectInfo(peer): ConnectInfo<Peer>,
     Body(Credentials { account, password }): Body<Credentials>,
 ) -> Answer {
-    let wrong = || Problem::unauthorized("no such account, or another password; register first");
+    let wrong = || {
+        let detail = "there is no such account, or it has another password; try again, or register";
+        Problem::unauthorized(detail)
+    };
     let account = stored(&web, name_of(&account)?).await?;
     password::check_length(&password).map_err(Problem::unprocessable)?;
     let right = check(&web, peer, &account, password).await?;

@@ -4,6 +4,7 @@
 //! All answers that are cached or being sent share a limit on bytes, however many readers there
 //! are.
 
+use super::compress;
 use super::problem::Problem;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::header;
@@ -39,6 +40,8 @@ pub(super) struct Key {
 /// A finished answer.
 pub(super) struct Built {
     bytes: Bytes,
+    /// The answer compressed, unless it is too long for that.
+    gzip: Option<Bytes>,
     _room: OwnedSemaphorePermit,
 }
 
@@ -75,8 +78,10 @@ impl Answers {
         let cell = self.cell(&key);
         let built = cell.get_or_try_init(|| async {
             let bytes = Bytes::from(build.await?);
-            let room = self.make_room(bytes.len()).await?;
-            Ok(Arc::new(Built { bytes, _room: room }))
+            let gzip = compressed(&bytes).await;
+            let length = bytes.len() + gzip.as_ref().map_or(0, Bytes::len);
+            let room = self.make_room(length).await?;
+            Ok(Arc::new(Built { bytes, gzip, _room: room }))
         });
         match built.await {
             Ok(built) => Ok(Arc::clone(built)),
@@ -143,10 +148,34 @@ impl Kept {
     }
 }
 
-/// Sends an answer in pieces.
+/// Compresses an answer on a thread that may block.
+async fn compressed(bytes: &Bytes) -> Option<Bytes> {
+    let bytes = (bytes.len() <= compress::BYTES_MAX).then(|| bytes.clone())?;
+    tokio::task::spawn_blocking(move || compress::gzip(&bytes)).await.ok().map(Bytes::from)
+}
+
+/// Sends an answer in pieces. Its compressed form goes along, for a client that accepts that.
 pub(super) fn send(built: Arc<Built>, content_type: &'static str) -> Response {
-    let body = Body::new(Pieces { rest: built.bytes.clone(), _built: built });
-    ([(header::CONTENT_TYPE, content_type)], body).into_response()
+    let gzip = built.gzip.clone();
+    let body = Body::new(Pieces { rest: built.bytes.clone(), _built: Arc::clone(&built) });
+    let mut response = ([(header::CONTENT_TYPE, content_type)], body).into_response();
+    if let Some(gzip) = gzip {
+        response.extensions_mut().insert(Compressed { gzip, built });
+    }
+    response
+}
+
+/// The compressed form of a shared answer, which a response carries along.
+#[derive(Clone)]
+pub(super) struct Compressed {
+    gzip: Bytes,
+    built: Arc<Built>,
+}
+
+impl Compressed {
+    pub(super) fn into_body(self) -> Body {
+        Body::new(Pieces { rest: self.gzip, _built: self.built })
+    }
 }
 
 /// The rest of an answer.

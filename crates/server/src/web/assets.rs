@@ -9,6 +9,7 @@ use axum::extract::Path;
 use axum::http::header;
 use axum::response::IntoResponse;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// A file of the page.
 struct Asset {
@@ -48,7 +49,10 @@ assets![
     "lib/api.js",
     "lib/ask.js",
     "lib/chain.js",
+    "lib/changes.js",
+    "lib/csv.js",
     "lib/dom.js",
+    "lib/emblem.js",
     "lib/equal.js",
     "lib/fair.js",
     "lib/lines.js",
@@ -56,10 +60,12 @@ assets![
     "lib/moves.js",
     "lib/outcome.js",
     "lib/pace.js",
+    "lib/qr.js",
     "lib/receipt.js",
     "lib/replayer.js",
     "lib/rulings.js",
     "lib/saved.js",
+    "lib/scrolling.js",
     "lib/show.js",
     "lib/stream.js",
     "lib/styled.js",
@@ -67,6 +73,7 @@ assets![
     "lib/title.js",
     "lib/verify.js",
     "lib/wire.js",
+    "lobby/hero.js",
     "lobby/known.js",
     "lobby/lists.js",
     "lobby/people.js",
@@ -100,12 +107,16 @@ assets![
     "tournament/lists.js",
     "tournament/match.js",
     "tournament/progress.js",
+    "tournament/rulings.js",
+    "tournament/sharing.js",
     "views.css",
     "views/account.js",
+    "views/archive.js",
     "views/bot.js",
     "views/docs.js",
     "views/formats.js",
     "views/game.js",
+    "views/leaderboard.js",
     "views/lobby.js",
     "views/new.js",
     "views/play.js",
@@ -120,8 +131,48 @@ pub(super) const STYLE: &str = "text/css; charset=utf-8";
 pub(super) const PICTURE: &str = "image/svg+xml";
 
 /// The page itself, with a placeholder for the content without scripts.
-pub(super) fn index() -> Cow<'static, str> {
-    latest(&Asset { path: "index.html", text: include_str!("../../../../web/index.html") })
+///
+/// A comment names the modules that the first view starts from. Links take its place, so that the
+/// browser loads all modules at once and not one import after another.
+pub(super) fn index() -> String {
+    let page =
+        latest(&Asset { path: "index.html", text: include_str!("../../../../web/index.html") });
+    let (start, end) = ("<!-- modules: ", " -->");
+    let Some((before, rest)) = page.split_once(start) else { return page.into_owned() };
+    let Some((entries, after)) = rest.split_once(end) else { return page.into_owned() };
+    let links = modules(entries.split(' ')).into_iter();
+    let links = links.map(|path| format!("<link rel=\"modulepreload\" href=\"/web/{path}\">\n"));
+    format!("{before}{}{}", links.collect::<String>(), after.trim_start())
+}
+
+/// These modules, and all that they import.
+fn modules<'a>(entries: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open: Vec<String> = entries.map(str::to_owned).collect();
+    while let Some(path) = open.pop() {
+        let Some(asset) = ASSETS.iter().find(|asset| asset.path == path) else { continue };
+        let text = latest(asset);
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        if found.insert(path.clone()) {
+            open.extend(imports(&text).map(|import| resolved(folder, import)));
+        }
+    }
+    found
+}
+
+/// The relative addresses that a module imports.
+fn imports(text: &str) -> impl Iterator<Item = &str> {
+    let ends = text.lines().filter_map(|line| line.split_once(" from \"")?.1.split('"').next());
+    ends.filter(|import| import.starts_with('.'))
+}
+
+/// The path of an import, seen from a folder of the page.
+fn resolved(folder: &str, import: &str) -> String {
+    match import.strip_prefix("../") {
+        Some(path) => path.to_owned(),
+        None if folder.is_empty() => import.trim_start_matches("./").to_owned(),
+        None => format!("{folder}/{}", import.trim_start_matches("./")),
+    }
 }
 
 pub(super) async fn file(Path(file): Path<String>) -> Answer {
@@ -167,7 +218,6 @@ fn latest(asset: &Asset) -> Cow<'static, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
     use std::path::Path;
 
     /// The names of files below a folder, as URL paths.
@@ -192,6 +242,16 @@ mod tests {
         }
         let served: BTreeSet<String> = ASSETS.iter().map(|asset| asset.path.to_owned()).collect();
         assert_eq!(served, there);
+    }
+
+    #[test]
+    fn first_view_loads_all_its_modules_at_once() {
+        let page = index();
+        for module in ["app.js", "views/lobby.js", "lib/dom.js", "lib/api.js", "lobby/known.js"] {
+            let link = format!("<link rel=\"modulepreload\" href=\"/web/{module}\">");
+            assert!(page.contains(&link), "{module} is not in {page}");
+        }
+        assert!(!page.contains("<!-- modules"), "{page}");
     }
 
     #[test]

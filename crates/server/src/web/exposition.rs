@@ -25,6 +25,12 @@ impl Exposition {
         self.line(format_args!("{name} {value}"));
     }
 
+    /// A duration in seconds, from milliseconds.
+    pub(super) fn seconds(&mut self, name: &str, help: &str, value_ms: u64) {
+        self.head(name, "gauge", help);
+        self.line(format_args!("{name} {}", value_ms as f64 / 1e3));
+    }
+
     /// A metric of one kind with labels, each written as `name="value"`.
     pub(super) fn labelled(
         &mut self,

@@ -17,7 +17,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot, watch};
 
 /// The limit on connections; more wait in the system's queue. Players' WebSockets do not count.
 const CONNECTIONS_MAX: usize = 4_096;
@@ -81,11 +81,12 @@ async fn serve_one(socket: TcpStream, peer: Peer, router: Router, host: &Host) {
     let _ = http.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
 }
 
-/// Answers every request with 503 until the server is up or has failed to start; returns the
-/// listener.
+/// Answers every request with 503 and the `reason` until the server is up or has failed to start;
+/// returns the listener.
 pub async fn answer_starting(
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
+    reason: watch::Receiver<&'static str>,
     mut up: oneshot::Receiver<()>,
 ) -> TcpListener {
     let places = Arc::new(Semaphore::new(STARTING_MAX));
@@ -99,19 +100,20 @@ pub async fn answer_starting(
             _ = &mut up => break,
             next = next => next,
         };
-        let tls = tls.clone();
+        let (tls, reason) = (tls.clone(), *reason.borrow());
         tokio::spawn(async move {
-            let _ = tokio::time::timeout(STARTING_PATIENCE, answer_one(socket, tls)).await;
+            let answering = answer_one(socket, tls, reason);
+            let _ = tokio::time::timeout(STARTING_PATIENCE, answering).await;
             drop(place);
         });
     }
     listener
 }
 
-async fn answer_one(socket: TcpStream, tls: Option<Arc<Tls>>) {
+async fn answer_one(socket: TcpStream, tls: Option<Arc<Tls>>, reason: &'static str) {
     let Ok(stream) = Stream::accept(socket, tls.as_ref()).await else { return };
-    let service = service_fn(|_: Request<Incoming>| async {
-        let problem = Problem::busy("the server is starting: it reads its log");
+    let service = service_fn(move |_: Request<Incoming>| async move {
+        let problem = Problem::busy(reason);
         Ok::<Response, Infallible>(problem.into_response())
     });
     let mut http = http1::Builder::new();
@@ -132,7 +134,8 @@ mod tests {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
             let (up, heard) = oneshot::channel();
-            let starting = tokio::spawn(answer_starting(listener, None, heard));
+            let (_, reason) = watch::channel("the server is starting");
+            let starting = tokio::spawn(answer_starting(listener, None, reason, heard));
             let mut socket = TcpStream::connect(address).await.unwrap();
             socket.write_all(b"GET /healthz?ready HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
             let mut answer = String::new();

@@ -22,7 +22,7 @@ pub(super) enum Found {
 
 pub(super) fn unknown(key: &MatchKey) -> Problem {
     let MatchName { tournament, id } = &**key;
-    Problem::not_found(format!("{tournament} has no match {id}; its `pairings` list them"))
+    Problem::not_found(format!("{tournament} has no match {id}; its page lists all matches"))
 }
 
 /// Whether an id has the form of a match's; others must not get into the name of a stream.

@@ -7,7 +7,7 @@ use crate::engine::Wire;
 use crate::engine::query::{Count, Counts, Ping};
 use crate::engine::{CloseReason, LoginOutcome};
 use crate::meters::{FAULTS, Meters};
-use agon_store::Meter;
+use agon_store::{Lease, Meter};
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::header;
@@ -15,13 +15,17 @@ use axum::response::IntoResponse;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How often a health check that waits for the engine looks at the lease.
+const UNSURE_PAUSE: Duration = Duration::from_millis(50);
 
 /// A sign of life.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Health {
     status: &'static str,
-    /// Whether new players should come: false once the server stops.
+    /// Whether new players should come: false once the server stops, and without its database.
     ready: bool,
     version: &'static str,
     uptime_ms: u64,
@@ -35,11 +39,19 @@ pub(super) async fn health(State(web): State<Web>, RawQuery(query): RawQuery) ->
         Some(_) => return Err(Problem::unprocessable("ask for /healthz or /healthz?ready")),
     };
     let meters = web.handle.meters();
-    let ready = !meters.stopping.load(Ordering::Relaxed);
-    if asked_ready && !ready {
+    let is_stopping = meters.stopping.load(Ordering::Relaxed);
+    if asked_ready && is_stopping {
         return Err(Problem::stopping());
     }
-    web.ask(Ping { through_log: true }).await?;
+    // Without its database the server lives, but the engine answers nothing.
+    let is_answered = tokio::select! {
+        answer = web.ask(Ping { through_log: true }) => answer.map(|_| true)?,
+        () = database_is_lost(meters) => false,
+    };
+    if asked_ready && !is_answered {
+        return Err(Problem::busy("the database does not answer"));
+    }
+    let ready = !is_stopping && is_answered;
     let health = Health {
         status: "ok",
         ready,
@@ -47,6 +59,13 @@ pub(super) async fn health(State(web): State<Web>, RawQuery(query): RawQuery) ->
         uptime_ms: meters.started.elapsed().as_millis() as u64,
     };
     Ok(Json(health).into_response())
+}
+
+/// Waits until the lease on the log has expired.
+async fn database_is_lost(meters: &Meters) {
+    while !meters.unsure.load(Ordering::Relaxed) {
+        tokio::time::sleep(UNSURE_PAUSE).await;
+    }
 }
 
 pub(super) async fn metrics(State(web): State<Web>) -> Answer {
@@ -59,6 +78,9 @@ pub(super) async fn metrics(State(web): State<Web>) -> Answer {
     delays(&mut text, web.handle.meters());
     if let Some(log) = web.handle.archive().and_then(|archive| archive.log.meter()) {
         commits(&mut text, &log);
+    }
+    if let Some(lease) = web.handle.archive().and_then(|archive| archive.log.lease()) {
+        cluster(&mut text, &lease, web.handle.meters());
     }
     let content_type = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
     Ok((content_type, text.into_text()).into_response())
@@ -138,6 +160,15 @@ fn delays(text: &mut Exposition, meters: &Meters) {
     text.histogram("agon_timers_late_seconds", help, &meters.late_ms, 1e3);
     let help = "From an HTTP request to the head of its answer.";
     text.histogram("agon_http_request_seconds", help, &meters.http_ms, 1e3);
+}
+
+/// The lease of this node on a log that several nodes share.
+fn cluster(text: &mut Exposition, lease: &Lease, meters: &Meters) {
+    text.gauge("agon_cells_owned", "Parts of the log that this node owns.", lease.cells as u64);
+    let help = "Records rejected because another node owns the log.";
+    text.counter("agon_fenced_total", help, lease.fenced);
+    let help = "From the claim of the log to the end of reading it.";
+    text.seconds("agon_takeover_seconds", help, meters.takeover_ms.load(Ordering::Relaxed));
 }
 
 fn commits(text: &mut Exposition, log: &Meter) {

@@ -13,6 +13,8 @@ mod archive;
 mod assets;
 mod body;
 mod casual;
+mod changes;
+mod compress;
 mod docs;
 mod events;
 mod exposition;
@@ -21,6 +23,7 @@ mod formats;
 mod games;
 mod guard;
 mod guests;
+mod html;
 mod invitations;
 mod listener;
 mod lobby;
@@ -40,6 +43,7 @@ mod queues;
 mod reports;
 mod route;
 mod routes;
+mod rulings;
 mod standings;
 mod start;
 mod tournaments;
@@ -108,6 +112,7 @@ fn router(web: Web) -> Router {
     let all = routes::all().into_iter();
     let all = all.fold(Router::new(), |router, route| router.route(route.path, route.handler));
     all.with_state(web.clone())
+        .layer(from_fn(compress::compressed))
         .layer(from_fn_with_state(web.clone(), bounded))
         .layer(from_fn_with_state(web.clone(), guard::guarded))
         .layer(from_fn(problem::for_every_error))

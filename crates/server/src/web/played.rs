@@ -1,5 +1,6 @@
 //! Past play: a player's latest matches, and whole games, position by position.
 
+use super::changes::{Change, changes};
 use super::problem::Problem;
 use super::{Answer, Web, answers, archive, games, standings};
 use crate::engine::query::FindAccount;
@@ -10,10 +11,11 @@ use agon_core::{
 };
 use agon_games::{GameState, Registry, Seat, Viewer};
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::response::IntoResponse;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -87,6 +89,15 @@ async fn at_places(web: &Web, places: Vec<At>) -> Result<Vec<PlayedMatch>, Probl
     matches.await
 }
 
+/// How a replay shows its positions.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Shape {
+    /// Whether every step after the first has `changes` in place of its `view`.
+    #[serde(default)]
+    changes: bool,
+}
+
 /// A game, position by position.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Replay {
@@ -117,14 +128,23 @@ struct Step {
     #[serde(skip_serializing_if = "Option::is_none")]
     tells: Option<String>,
     /// Everything, also what was hidden.
-    view: Raw,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view: Option<Raw>,
+    /// The differences from the view of the step before, as a JSON Patch (RFC 6902).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Vec<Change>>,
 }
 
-pub(super) async fn replay(State(web): State<Web>, asked: games::Numbered) -> Answer {
+pub(super) async fn replay(
+    State(web): State<Web>,
+    asked: games::Numbered,
+    Query(shape): Query<Shape>,
+) -> Answer {
     let (key, number, version) = games::finished(&web, asked, "shown").await?;
     let MatchName { tournament, id } = &*key;
     let asked = key.clone();
-    let answer = answers::Key { path: format!("{tournament}/{id}/{number}/replay"), version };
+    let kind = if shape.changes { "changes" } else { "replay" };
+    let answer = answers::Key { path: format!("{tournament}/{id}/{number}/{kind}"), version };
     let missing = || Problem::not_found(format!("{tournament} had no game {number} of match {id}"));
     archive::shared(&web, answer, "application/json", missing, move |archive| {
         let lines = archive::parsed(&archive::match_lines(archive, &asked)?)?;
@@ -132,7 +152,12 @@ pub(super) async fn replay(State(web): State<Web>, asked: games::Numbered) -> An
             return Some(None);
         }
         match replayed(&lines, &archive.games, number)? {
-            Some(replay) => Some(Some(serde_json::to_vec(&replay).ok()?)),
+            Some(mut replay) => {
+                if shape.changes {
+                    fold_views(&mut replay.steps)?;
+                }
+                Some(Some(serde_json::to_vec(&replay).ok()?))
+            }
             None => Some(None),
         }
     })
@@ -184,6 +209,20 @@ fn step(line: &Line, before: Option<&dyn GameState>, after: &dyn GameState) -> O
         }
         _ => return None,
     };
-    let view = Raw(after.view(Viewer::Full));
-    Some(Step { at: line.at, event: line.event.tag(), seat, answer, drawn, tells, view })
+    let (event, view) = (line.event.tag(), Some(Raw(after.view(Viewer::Full))));
+    Some(Step { at: line.at, event, seat, answer, drawn, tells, view, changes: None })
+}
+
+/// Replaces the view of every step but the first by its changes.
+fn fold_views(steps: &mut [Step]) -> Option<()> {
+    let mut before: Option<Value> = None;
+    for step in steps {
+        let view: Value = serde_json::from_str(step.view.as_ref()?.get()).ok()?;
+        if let Some(before) = &before {
+            step.changes = Some(changes(before, &view));
+            step.view = None;
+        }
+        before = Some(view);
+    }
+    Some(())
 }

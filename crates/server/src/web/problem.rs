@@ -1,5 +1,6 @@
 //! Errors as `application/problem+json` (RFC 9457): what is wrong, and what to do next.
 
+use super::html;
 use agon_core::lobby::LobbyRejection;
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -112,6 +113,7 @@ impl IntoResponse for Problem {
         let body = serde_json::to_string(&details).expect("a problem is JSON");
         let content_type = (header::CONTENT_TYPE, CONTENT_TYPE);
         let mut response = (self.status, [content_type], body).into_response();
+        response.extensions_mut().insert(Detail(details.detail));
         if let Some(seconds) = self.retry_after_s {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
@@ -125,10 +127,22 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Errors of the router itself (no such route, no such method) have the same form.
+/// The detail of a problem, which a response carries along for the page that people see.
+#[derive(Clone)]
+struct Detail(String);
+
+/// Errors of the router itself (no such route, no such method) have the same form. People who open
+/// an address in a browser see a page instead.
 pub(super) async fn for_every_error(request: Request, next: Next) -> Response {
+    let for_people = html::is_for_people(request.uri(), request.headers());
+    let path = request.uri().path().to_owned();
     let response = next.run(request).await;
     let status = response.status();
+    if for_people && (status.is_client_error() || status.is_server_error()) {
+        let detail = response.extensions().get::<Detail>().map(|detail| detail.0.clone());
+        let detail = detail.unwrap_or_else(|| format!("this server has nothing at {path}"));
+        return html::error(status, &detail);
+    }
     let content_type = response.headers().get(header::CONTENT_TYPE);
     let is_problem = content_type.is_some_and(|value| value == CONTENT_TYPE);
     if is_problem || !(status.is_client_error() || status.is_server_error()) {

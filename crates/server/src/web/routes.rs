@@ -6,7 +6,7 @@ use super::route::Route;
 use super::{
     accounts, analysis, announce, assets, casual, docs, events, faults, formats, games, guests,
     invitations, lobby, matches, metrics, openapi, operator, page, play, played, positions, queues,
-    reports, standings, start, tournaments,
+    reports, rulings, standings, start, tournaments,
 };
 use crate::engine::Report;
 use crate::engine::Wanted;
@@ -187,6 +187,15 @@ fn of_tournaments() -> Vec<Route> {
 /// Results and logs of tournaments that are over.
 fn of_ended_tournaments() -> Vec<Route> {
     vec![
+        Route::get("/api/v1/archive", standings::past, "Finished tournaments, the latest first.")
+            .gives::<standings::Past>(200),
+        Route::get(
+            "/api/v1/tournaments/{id}/rulings",
+            rulings::of_tournament,
+            "What operators ruled in a tournament, each with its reason.",
+        )
+        .gives::<rulings::Rulings>(200)
+        .fails(&[404]),
         Route::get(
             "/api/v1/tournaments/{id}/report",
             reports::one,
@@ -262,6 +271,7 @@ fn of_matches() -> Vec<Route> {
             played::replay,
             "A game of a match that is over, position by position.",
         )
+        .query::<played::Shape>()
         .gives::<played::Replay>(200)
         .fails(&[404, 409]),
         Route::get(

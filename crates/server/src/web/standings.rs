@@ -4,7 +4,7 @@ use super::problem::Problem;
 use super::{Answer, Web, accounts};
 use crate::engine::query::FindAccount;
 use crate::ledger::NoStatistics;
-use crate::recent::{At, Lately, Recent};
+use crate::recent::{At, Lately, PastTournament, Recent};
 use agon_core::rating::{Ranked, RatingPoint};
 use agon_core::{HeadToHead, PlayerName, PlayerStatistics, Statistics};
 use axum::Json;
@@ -63,6 +63,19 @@ pub(super) async fn lately(web: &Web, player: &PlayerName) -> Result<Lately, Pro
 /// The latest matches of all players.
 pub(super) async fn latest(web: &Web) -> Result<Vec<At>, Problem> {
     look(web, |_, recent| recent.latest().cloned().collect()).await
+}
+
+/// Finished tournaments.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Past {
+    /// The latest first, up to 1,000.
+    tournaments: Vec<PastTournament>,
+}
+
+pub(super) async fn past(State(web): State<Web>) -> Answer {
+    let tournaments = look(&web, |_, recent| recent.past().cloned().collect()).await?;
+    Ok(Json(Past { tournaments }).into_response())
 }
 
 /// One player against another.

@@ -2,20 +2,15 @@
 //! tournaments and links. It loads nothing from other hosts, and everything on it is public.
 
 use super::docs::PAGES;
+use super::html::{self, escaped};
 use super::{Answer, Web, assets, lobby};
 use crate::engine::query::{Count, Counts, TournamentEntry};
 use crate::engine::{GameCounts, Status};
 use axum::extract::State;
-use axum::http::{HeaderName, header};
 use axum::response::IntoResponse;
 
 /// How many tournaments the page shows; the full list has pages of its own.
 const TOURNAMENTS_MAX: usize = 30;
-
-/// The content security policy: only the page's own files are loaded, inline scripts and styles are
-/// blocked, text cannot become a script, and no site may put the page into a frame.
-const POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; \
-                      frame-ancestors 'none'; require-trusted-types-for 'script'";
 
 /// The placeholder for the content without scripts.
 const ROOM: &str = "<!-- start -->";
@@ -31,15 +26,8 @@ struct Row {
 pub(super) async fn page(State(web): State<Web>) -> Answer {
     let Counts { status, games, .. } = web.ask(Count).await?;
     let rows = rows(lobby::look(&web).await?.tournaments);
-    let headers: [(HeaderName, &str); 5] = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
     let page = assets::index().replacen(ROOM, &plain(&status, &games, &rows), 1);
-    Ok((headers, page).into_response())
+    Ok((html::HEADERS, page).into_response())
 }
 
 /// Running tournaments first, then those open for sign-up, then finished ones.
@@ -122,19 +110,6 @@ fn tournaments(rows: &[Row]) -> String {
         "<div class=\"wide\"><table><tr><th>name</th><th>standing</th><th>game</th>\
          <th>players</th></tr>{rows}</table></div>"
     )
-}
-
-/// Text escaped for HTML.
-fn escaped(text: &str) -> String {
-    let escape = |letter: char| match letter {
-        '&' => "&amp;".to_owned(),
-        '<' => "&lt;".to_owned(),
-        '>' => "&gt;".to_owned(),
-        '"' => "&quot;".to_owned(),
-        '\'' => "&#39;".to_owned(),
-        plain => plain.to_string(),
-    };
-    text.chars().map(escape).collect()
 }
 
 #[cfg(test)]

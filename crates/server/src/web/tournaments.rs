@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(super) fn unknown(id: &TournamentId) -> Problem {
-    Problem::not_found(format!("there is no tournament {id}; the list of tournaments has all ids"))
+    Problem::not_found(format!("there is no tournament {id}; the lobby lists all tournaments"))
 }
 
 /// Which tournaments.

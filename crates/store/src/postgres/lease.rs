@@ -4,13 +4,16 @@
 //! adds one to it, and the writer compares it in the same transaction as every append. So a claim
 //! is always safe, even from a node that still believes to own the cell.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use postgres::Client;
+use rustix::time::{ClockId, clock_gettime};
 
 use super::schema::{Database, describe};
+use super::writer::Ownership;
 use crate::LogError;
 
 /// The node that opens a log, as other nodes see it.
@@ -69,7 +72,21 @@ const REGISTER: &str = "
     INSERT INTO agon.nodes VALUES ($1, $2, $3, clock_timestamp())
     ON CONFLICT (id) DO UPDATE SET address = $2, version = $3, renewed_at = clock_timestamp()";
 
-const RENEW: &str = "UPDATE agon.nodes SET renewed_at = clock_timestamp() WHERE id = $1";
+/// Nodes that did not end cleanly leave a row.
+const FORGET: &str =
+    "DELETE FROM agon.nodes WHERE renewed_at < clock_timestamp() - interval '1 day'";
+
+/// Renews the lease of a node, and returns which of its cells it still owns.
+const RENEW: &str = "
+    WITH renewed AS (
+        UPDATE agon.nodes SET renewed_at = clock_timestamp() WHERE id = $1 RETURNING id
+    )
+    SELECT (SELECT count(*) FROM renewed), ARRAY(
+        SELECT held.id FROM agon.cells AS held
+        JOIN unnest($2::text[], $3::bigint[]) AS own (id, epoch)
+            ON held.id = own.id AND held.epoch = own.epoch
+        WHERE held.owner = $1
+    )";
 
 const UNREGISTER: &str = "DELETE FROM agon.nodes WHERE id = $1";
 
@@ -83,6 +100,13 @@ const CLAIM: &str = "
           AND renewed_at > clock_timestamp() - $3 * interval '1 millisecond'
     )
     RETURNING epoch";
+
+const HAND_OVER: &str = "
+    UPDATE agon.cells SET owner = $2, epoch = epoch + 1
+    WHERE id = $1 AND owner IS DISTINCT FROM $2 AND EXISTS (
+        SELECT FROM agon.nodes
+        WHERE id = $2 AND renewed_at > clock_timestamp() - $3 * interval '1 millisecond'
+    )";
 
 const RELEASE: &str = "
     UPDATE agon.cells SET owner = NULL, epoch = epoch + 1
@@ -111,6 +135,17 @@ pub(super) fn release(
     epoch: u64,
 ) -> Result<(), postgres::Error> {
     client.execute(RELEASE, &[&cell, &node.id, &epoch.cast_signed()]).map(|_| ())
+}
+
+/// Gives a cell to a node whose heartbeat is fresh.
+pub(super) fn hand_over(
+    client: &mut Client,
+    cell: &str,
+    node: &str,
+    lease: Duration,
+) -> Result<bool, postgres::Error> {
+    let lease_ms = lease.as_millis() as f64;
+    Ok(client.execute(HAND_OVER, &[&cell, &node, &lease_ms])? > 0)
 }
 
 /// All cells, sorted by name.
@@ -146,43 +181,53 @@ pub(super) struct Heartbeat {
 }
 
 struct Shared {
-    state: Mutex<State>,
+    /// When the last successful renewal was *begun*, in nanoseconds of [`boot_time`].
+    renewed: AtomicU64,
+    is_ended: Mutex<bool>,
     ended: Condvar,
 }
 
-struct State {
-    /// When the last successful renewal was *begun*, by this machine's clock.
-    renewed: Instant,
-    is_ended: bool,
+/// Nanoseconds since this machine was started. They advance while the machine is suspended.
+fn boot_time() -> u64 {
+    let time = clock_gettime(ClockId::Boottime);
+    Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32).as_nanos() as u64
 }
 
 impl Heartbeat {
     /// Registers the node, and renews its lease until this is dropped.
-    pub(super) fn start(database: &Database, node: &Node) -> Result<Heartbeat, LogError> {
-        let begun = Instant::now();
-        let mut client = connect(database).map_err(|error| database.failure("open", &error))?;
-        let row: [&(dyn postgres::types::ToSql + Sync); 3] =
-            [&node.id, &node.address, &node.version];
-        client.execute(REGISTER, &row).map_err(|error| database.failure("register in", &error))?;
-        let state = Mutex::new(State { renewed: begun, is_ended: false });
-        let shared = Arc::new(Shared { state, ended: Condvar::new() });
-        let (own, database_, node) = (Arc::clone(&shared), database.clone(), node.clone());
+    pub(super) fn start(
+        database: &Database,
+        ownership: &Arc<Ownership>,
+    ) -> Result<Heartbeat, LogError> {
+        let begun = boot_time();
+        let failed = |error: postgres::Error| database.failure("register in", &error);
+        let mut client = database.connect().map_err(failed)?;
+        register(&mut client, &ownership.node).map_err(failed)?;
+        client.batch_execute(NOT_DURABLE).map_err(failed)?;
+        let shared = Arc::new(Shared {
+            renewed: AtomicU64::new(begun),
+            is_ended: Mutex::new(false),
+            ended: Condvar::new(),
+        });
+        let (own, ownership) = (Arc::clone(&shared), Arc::clone(ownership));
+        let place = database.clone();
         let thread = thread::Builder::new()
             .name("log-lease".to_owned())
-            .spawn(move || own.renew_until_ended(client, &database_, &node))
+            .spawn(move || own.renew_until_ended(client, &place, &ownership))
             .map_err(|error| LogError::io("start a thread for", database.label(), &error))?;
         Ok(Heartbeat { shared, thread: Some(thread) })
     }
 
     /// How old the lease is at most.
     pub(super) fn age(&self) -> Duration {
-        self.shared.lock().renewed.elapsed()
+        let renewed = self.shared.renewed.load(Ordering::Acquire);
+        Duration::from_nanos(boot_time().saturating_sub(renewed))
     }
 }
 
 impl Drop for Heartbeat {
     fn drop(&mut self) {
-        self.shared.lock().is_ended = true;
+        *self.shared.lock() = true;
         self.shared.ended.notify_all();
         if let Some(thread) = self.thread.take() {
             // The panic hook has reported any panic of the thread.
@@ -192,49 +237,73 @@ impl Drop for Heartbeat {
 }
 
 impl Shared {
-    fn renew_until_ended(&self, client: Client, database: &Database, node: &Node) {
+    fn renew_until_ended(&self, client: Client, database: &Database, ownership: &Ownership) {
         let mut client = Some(client);
-        let pause = node.lease / BEATS_PER_LEASE;
+        let pause = ownership.node.lease / BEATS_PER_LEASE;
+        let mut has_failed = false;
         loop {
-            let state = self.lock();
-            let is_running = |state: &mut State| !state.is_ended;
-            let (state, _) = self
-                .ended
-                .wait_timeout_while(state, pause, is_running)
-                .unwrap_or_else(PoisonError::into_inner);
-            if state.is_ended {
+            let waiting = self.ended.wait_timeout_while(self.lock(), pause, |is_ended| !*is_ended);
+            if *waiting.unwrap_or_else(PoisonError::into_inner).0 {
                 break;
             }
-            drop(state);
-            let begun = Instant::now();
-            let mut renew = || {
-                let client = match &mut client {
-                    Some(client) if !client.is_closed() => client,
-                    place => place.insert(connect(database)?),
-                };
-                client.execute(RENEW, &[&node.id])
-            };
-            match renew() {
-                Ok(0) => tracing::warn!("node {} is no longer registered", node.id),
-                Ok(_) => self.lock().renewed = begun,
-                Err(error) => tracing::warn!("failed to renew the lease: {}", describe(&error)),
+            let begun = boot_time();
+            match renew(&mut client, database, ownership) {
+                Ok(true) => self.renewed.store(begun, Ordering::Release),
+                Ok(false) => tracing::warn!("node {} is no longer registered", ownership.node.id),
+                Err(error) if !has_failed => {
+                    tracing::warn!("failed to renew the lease: {}", describe(&error));
+                    has_failed = true;
+                    continue;
+                }
+                Err(_) => continue,
             }
+            has_failed = false;
         }
         // A clean end frees the cells at once. After a failure the lease expires by itself.
         if let Some(mut client) = client {
-            let _ = client.execute(UNREGISTER, &[&node.id]);
+            let _ = client.execute(UNREGISTER, &[&ownership.node.id]);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.is_ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A connection for heartbeats. Losing one only makes the lease look older, which is safe, so they
-/// do not wait for the disk.
-fn connect(database: &Database) -> Result<Client, postgres::Error> {
-    let mut client = database.connect()?;
-    client.batch_execute("SET synchronous_commit = off")?;
-    Ok(client)
+/// Losing a heartbeat only makes the lease look older, which is safe. So heartbeats do not wait for
+/// the disk.
+const NOT_DURABLE: &str = "SET synchronous_commit = off";
+
+fn register(client: &mut Client, node: &Node) -> Result<(), postgres::Error> {
+    client.execute(FORGET, &[])?;
+    client.execute(REGISTER, &[&node.id, &node.address, &node.version]).map(|_| ())
+}
+
+/// Renews the lease, and forgets the cells that other nodes have claimed. Returns whether the node
+/// is registered.
+fn renew(
+    client: &mut Option<Client>,
+    database: &Database,
+    ownership: &Ownership,
+) -> Result<bool, postgres::Error> {
+    let client = match client {
+        Some(client) if !client.is_closed() => client,
+        place => {
+            let mut client = database.connect()?;
+            client.batch_execute(NOT_DURABLE)?;
+            place.insert(client)
+        }
+    };
+    let owned: Vec<(String, u64)> =
+        ownership.epochs().iter().map(|(cell, epoch)| (cell.clone(), *epoch)).collect();
+    let cells: Vec<&str> = owned.iter().map(|(cell, _)| cell.as_str()).collect();
+    let epochs: Vec<i64> = owned.iter().map(|(_, epoch)| epoch.cast_signed()).collect();
+    let row = client.query_one(RENEW, &[&ownership.node.id, &cells, &epochs])?;
+    let held: Vec<String> = row.get(1);
+    for (cell, epoch) in &owned {
+        if !held.contains(cell) {
+            ownership.lose(cell, *epoch);
+        }
+    }
+    Ok(row.get::<_, i64>(0) > 0)
 }

@@ -11,14 +11,15 @@ mod schema;
 mod writer;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::group::Group;
 use crate::name::check_for_reading;
-use crate::{Append, AppendError, Done, DoneAll, Log, LogError, Meter, Snapshot};
+use crate::{Append, AppendError, Done, DoneAll, Lease, Log, LogError, Meter, Snapshot, Standing};
 
 pub use lease::{CellRow, Claim, Node, NodeRow};
+pub use schema::without_password;
 pub use writer::CellOf;
 
 use lease::Heartbeat;
@@ -48,32 +49,10 @@ impl PostgresLog {
     /// Opens the log for writing, creating its tables if need be. The node claims cells with
     /// [`claim`](PostgresLog::claim).
     pub fn open(url: &str, node: Node, cell_of: CellOf) -> Result<PostgresLog, LogError> {
-        PostgresLog::start(url, node, cell_of, false)
-    }
-
-    /// Opens the log for a node that claims every cell it writes to, if no other node owns it. This
-    /// is how a single server uses a database.
-    pub fn open_alone(url: &str, node: Node, cell_of: CellOf) -> Result<PostgresLog, LogError> {
-        PostgresLog::start(url, node, cell_of, true)
-    }
-
-    fn start(
-        url: &str,
-        node: Node,
-        cell_of: CellOf,
-        claims_on_demand: bool,
-    ) -> Result<PostgresLog, LogError> {
         let database = Database::parse(url)?;
         let client = database.prepare()?;
-        let heartbeat = Heartbeat::start(&database, &node)?;
-        let ownership = Arc::new(Ownership {
-            node,
-            cell_of,
-            claims_on_demand,
-            epochs: std::sync::Mutex::default(),
-            is_closing: AtomicBool::new(false),
-            fenced: AtomicU64::new(0),
-        });
+        let ownership = Arc::new(Ownership::new(node, cell_of));
+        let heartbeat = Heartbeat::start(&database, &ownership)?;
         let meter = Arc::<Meter>::default();
         let writer = Writer::new(database.clone(), Arc::clone(&ownership), Arc::clone(&meter));
         let group = Group::start(writer)
@@ -88,6 +67,11 @@ impl PostgresLog {
         let client = database.existing()?;
         let reader = Reader::new(database, client);
         Ok(PostgresLog { reader, writing: None, meter: Arc::default() })
+    }
+
+    /// Checks that a text is the address of a database, without connecting to it.
+    pub fn check_address(url: &str) -> Result<(), LogError> {
+        Database::parse(url).map(|_| ())
     }
 
     /// Claims a cell: new, free, or owned by a node whose lease has expired. Afterwards only this
@@ -109,23 +93,19 @@ impl PostgresLog {
         self.reader.ask("release in", |client| lease::release(client, &ownership.node, cell, epoch))
     }
 
+    /// Gives a cell to a node whose heartbeat is fresh, whoever owns it now. Returns whether there is
+    /// such a node. It learns of it when it tries to claim the cell, and the owner at its next
+    /// heartbeat or append.
+    pub fn hand_over(&self, cell: &str, node: &str, lease: Duration) -> Result<bool, LogError> {
+        self.reader.ask("write", |client| lease::hand_over(client, cell, node, lease))
+    }
+
     /// The cells that this node owns, as far as it knows.
     pub fn owned(&self) -> Vec<String> {
         let Some(writing) = &self.writing else { return Vec::new() };
         let mut cells: Vec<String> = writing.ownership.epochs().keys().cloned().collect();
         cells.sort();
         cells
-    }
-
-    /// How old this node's lease is at most, by its own clock; none if open for reading only.
-    pub fn lease_age(&self) -> Option<Duration> {
-        self.writing.as_ref().map(|writing| writing.heartbeat.age())
-    }
-
-    /// How many appends were rejected because another node had claimed their cell.
-    pub fn fenced(&self) -> u64 {
-        let fenced = |writing: &Writing| writing.ownership.fenced.load(Ordering::Relaxed);
-        self.writing.as_ref().map_or(0, fenced)
     }
 
     /// All cells, sorted by name.
@@ -201,6 +181,33 @@ impl Log for PostgresLog {
 
     fn meter(&self) -> Option<Arc<Meter>> {
         Some(Arc::clone(&self.meter))
+    }
+
+    fn standing(&self) -> Standing {
+        let Some(Writing { ownership, heartbeat, .. }) = &self.writing else {
+            return Standing::Lost;
+        };
+        match ownership.has_lost.load(Ordering::Acquire) {
+            true => Standing::Lost,
+            false if heartbeat.age() >= ownership.node.lease => Standing::Unsure,
+            false => Standing::Owner,
+        }
+    }
+
+    fn lease(&self) -> Option<Lease> {
+        let Writing { ownership, heartbeat, .. } = self.writing.as_ref()?;
+        Some(Lease {
+            node: ownership.node.id.clone(),
+            age: heartbeat.age(),
+            cells: ownership.epochs().len(),
+            fenced: ownership.fenced.load(Ordering::Relaxed),
+        })
+    }
+
+    fn clock_ms(&self) -> Result<Option<u64>, LogError> {
+        let query = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+        let now = self.reader.ask("read", |client| client.query_one(query, &[]))?;
+        Ok(Some(now.get::<_, i64>(0).cast_unsigned()))
     }
 
     fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<(), LogError> {

@@ -1,10 +1,11 @@
 //! Reading, on a connection of its own, so that it never waits for a commit.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use postgres::Client;
 
-use super::schema::Database;
+use super::schema::{Database, RECONNECT_PAUSE, is_lost};
 use crate::LogError;
 use crate::line::Header;
 
@@ -35,6 +36,9 @@ const LATEST: &str = "SELECT lines FROM agon.records ORDER BY id DESC LIMIT 1";
 
 const KEEP: &str = "
     INSERT INTO agon.snapshots VALUES ($1, $2) ON CONFLICT (stream) DO UPDATE SET body = $2";
+
+/// How long a reader waits for a database that does not answer.
+const LOST_MAX: Duration = Duration::from_secs(4);
 
 pub(super) struct Reader {
     database: Database,
@@ -111,22 +115,24 @@ impl Reader {
         Ok(row.map(|row| row.get(0)))
     }
 
-    /// Asks the database something that may be asked twice. A lost connection is opened again once.
+    /// Asks the database something that may be asked twice. If the connection is lost, this tries
+    /// for a few seconds to open another.
     pub(super) fn ask<T>(
         &self,
         what: &'static str,
         mut query: impl FnMut(&mut Client) -> Result<T, postgres::Error>,
     ) -> Result<T, LogError> {
         let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = query(&mut client);
-        let again = match first {
-            Err(_) if client.is_closed() => self.database.connect().and_then(|new| {
+        let mut answer = query(&mut client);
+        let begun = Instant::now();
+        while answer.as_ref().is_err_and(is_lost) && begun.elapsed() < LOST_MAX {
+            std::thread::sleep(RECONNECT_PAUSE);
+            answer = self.database.connect().and_then(|new| {
                 *client = new;
                 query(&mut client)
-            }),
-            first => first,
-        };
-        again.map_err(|error| self.database.failure(what, &error))
+            });
+        }
+        answer.map_err(|error| self.database.failure(what, &error))
     }
 }
 

@@ -57,6 +57,9 @@ const CONNECT_WAIT: Duration = Duration::from_secs(3);
 /// How long the network may be silent before a connection counts as lost.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 
+/// The pause between attempts to connect.
+pub(super) const RECONNECT_PAUSE: Duration = Duration::from_millis(50);
+
 /// A database by its address.
 #[derive(Clone)]
 pub(super) struct Database {
@@ -153,13 +156,40 @@ fn has_tables(client: &mut impl postgres::GenericClient) -> Result<bool, postgre
     Ok(client.query_one(query, &[])?.get(0))
 }
 
+/// Whether an error is one of the connection or of a server that stops, so that the same statement
+/// may succeed on another connection.
+pub(super) fn is_lost(error: &postgres::Error) -> bool {
+    let is_temporary = |code: &SqlState| {
+        [
+            SqlState::ADMIN_SHUTDOWN,
+            SqlState::CRASH_SHUTDOWN,
+            SqlState::CANNOT_CONNECT_NOW,
+            SqlState::READ_ONLY_SQL_TRANSACTION,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::T_R_SERIALIZATION_FAILURE,
+        ]
+        .contains(code)
+    };
+    error.code().is_none_or(is_temporary)
+}
+
 /// The nearest kind of I/O error.
 pub(super) fn kind_of(error: &postgres::Error) -> io::ErrorKind {
     match error.code() {
         Some(code) if *code == SqlState::DISK_FULL => io::ErrorKind::StorageFull,
-        Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => io::ErrorKind::PermissionDenied,
-        Some(_) => io::ErrorKind::Other,
-        None => io::ErrorKind::NotConnected,
+        Some(code)
+            if [
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                SqlState::INVALID_PASSWORD,
+                SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
+            ]
+            .contains(code) =>
+        {
+            io::ErrorKind::PermissionDenied
+        }
+        Some(code) if *code == SqlState::INVALID_CATALOG_NAME => io::ErrorKind::NotFound,
+        _ if is_lost(error) => io::ErrorKind::NotConnected,
+        _ => io::ErrorKind::Other,
     }
 }
 
@@ -174,8 +204,8 @@ pub(super) fn describe(error: &postgres::Error) -> String {
     text
 }
 
-/// The address with its password replaced.
-fn without_password(url: &str) -> String {
+/// An address of a database without its password and options, for messages.
+pub fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return "the database".to_owned() };
     let (before_query, _) = rest.split_once('?').unwrap_or((rest, ""));
     let place = match before_query.rsplit_once('@') {

@@ -21,8 +21,8 @@ use postgres::error::SqlState;
 use postgres::{Client, Statement, Transaction};
 use rustc_hash::FxHashMap;
 
-use super::lease::{self, Claim, Node};
-use super::schema::{Database, describe, kind_of};
+use super::lease::Node;
+use super::schema::{Database, RECONNECT_PAUSE, describe, is_lost, kind_of};
 use crate::group::Commit;
 use crate::{Append, AppendError, Meter};
 
@@ -76,9 +76,6 @@ const INSERT_ONE: &str = "
 /// The number of streams whose version is kept in memory; a server may run for years.
 const STREAMS_MAX: usize = 100_000;
 
-/// The pause between attempts to connect.
-const RECONNECT_PAUSE: Duration = Duration::from_millis(50);
-
 /// How long a log that is being closed tries to learn whether its last group was committed.
 const CLOSING_WAIT: Duration = Duration::from_secs(10);
 
@@ -88,16 +85,36 @@ type Answers = Vec<Result<u64, AppendError>>;
 pub(super) struct Ownership {
     pub(super) node: Node,
     pub(super) cell_of: CellOf,
-    /// Whether the writer claims a cell at its first append.
-    pub(super) claims_on_demand: bool,
     /// The epochs of the cells that this node owns.
     pub(super) epochs: Mutex<HashMap<String, u64>>,
     pub(super) is_closing: AtomicBool,
-    /// How many appends a newer owner fenced off.
+    /// Whether another node has claimed a cell of this node.
+    pub(super) has_lost: AtomicBool,
+    /// How many appends were rejected because this node did not own their cell.
     pub(super) fenced: AtomicU64,
 }
 
 impl Ownership {
+    pub(super) fn new(node: Node, cell_of: CellOf) -> Ownership {
+        Ownership {
+            node,
+            cell_of,
+            epochs: Mutex::default(),
+            is_closing: AtomicBool::new(false),
+            has_lost: AtomicBool::new(false),
+            fenced: AtomicU64::new(0),
+        }
+    }
+
+    /// Forgets a cell that another node has claimed.
+    pub(super) fn lose(&self, cell: &str, epoch: u64) {
+        let mut epochs = self.epochs();
+        if epochs.get(cell) == Some(&epoch) {
+            epochs.remove(cell);
+            self.has_lost.store(true, Ordering::Release);
+        }
+    }
+
     pub(super) fn epoch(&self, cell: &str) -> Option<u64> {
         self.epochs().get(cell).copied()
     }
@@ -140,20 +157,9 @@ enum Trouble {
 
 impl From<postgres::Error> for Trouble {
     fn from(error: postgres::Error) -> Trouble {
-        let is_ending = |code: &SqlState| {
-            [
-                SqlState::ADMIN_SHUTDOWN,
-                SqlState::CRASH_SHUTDOWN,
-                SqlState::CANNOT_CONNECT_NOW,
-                SqlState::READ_ONLY_SQL_TRANSACTION,
-                SqlState::T_R_DEADLOCK_DETECTED,
-                SqlState::T_R_SERIALIZATION_FAILURE,
-            ]
-            .contains(code)
-        };
-        match error.code() {
-            Some(code) if !is_ending(code) => Trouble::Rejected(error),
-            _ => Trouble::Lost(describe(&error)),
+        match is_lost(&error) {
+            true => Trouble::Lost(describe(&error)),
+            false => Trouble::Rejected(error),
         }
     }
 }
@@ -178,6 +184,14 @@ impl Writer {
     }
 
     fn commit_all(&mut self, appends: &[&Append]) -> Answers {
+        let answers = self.commit_or_retry(appends);
+        let fenced =
+            answers.iter().filter(|answer| matches!(answer, Err(AppendError::Fenced { .. })));
+        self.ownership.fenced.fetch_add(fenced.count() as u64, Ordering::Relaxed);
+        answers
+    }
+
+    fn commit_or_retry(&mut self, appends: &[&Append]) -> Answers {
         let first = self.try_once(appends);
         let mut trouble = match first {
             Ok(answers) => return answers,
@@ -201,7 +215,7 @@ impl Writer {
                             return unknown(appends, &message);
                         }
                     }
-                    tracing::warn!("the database does not answer; trying again: {message}");
+                    tracing::debug!("the database does not answer; trying again: {message}");
                     std::thread::sleep(RECONNECT_PAUSE);
                 }
             }
@@ -214,7 +228,7 @@ impl Writer {
 
     /// The usual way: one statement for the whole group.
     fn try_once(&mut self, appends: &[&Append]) -> Result<Answers, Trouble> {
-        let epochs = self.epochs_of(appends)?;
+        let epochs = self.epochs_of(appends);
         self.read_versions(appends, &epochs)?;
         let mut answers: Answers = Vec::with_capacity(appends.len());
         let mut records = Vec::with_capacity(appends.len());
@@ -236,7 +250,7 @@ impl Writer {
             let cell = (self.ownership.cell_of)(&append.stream);
             if answer.is_ok() && !held.iter().any(|held| held == cell) {
                 *answer = Err(fenced(append, cell));
-                self.lose(cell);
+                self.lose(cell, epochs[cell]);
             }
         }
         if self.versions.len() > STREAMS_MAX {
@@ -248,7 +262,7 @@ impl Writer {
     /// The careful way, after trouble: record by record. If the group may be committed already, its
     /// records that exist count as written.
     fn confirm(&mut self, appends: &[&Append], may_exist: bool) -> Result<Answers, Trouble> {
-        let epochs = self.epochs_of(appends)?;
+        let epochs = self.epochs_of(appends);
         let ownership = Arc::clone(&self.ownership);
         let cell_of = ownership.cell_of;
         let mut transaction = self.connection()?.client.transaction()?;
@@ -282,33 +296,25 @@ impl Writer {
             });
         }
         transaction.commit()?;
-        let lost = epochs.keys().filter(|cell| !held.contains(&cell.as_str()));
-        lost.for_each(|cell| self.lose(cell));
+        let lost = epochs.iter().filter(|(cell, _)| !held.contains(&cell.as_str()));
+        lost.for_each(|(cell, epoch)| self.lose(cell, *epoch));
         Ok(answers)
     }
 
     /// The epochs of all cells of a group that this node owns.
-    fn epochs_of(&mut self, appends: &[&Append]) -> Result<HashMap<String, u64>, Trouble> {
+    fn epochs_of(&self, appends: &[&Append]) -> HashMap<String, u64> {
         let mut epochs = HashMap::new();
-        let ownership = Arc::clone(&self.ownership);
+        let ownership = &self.ownership;
         for append in appends {
             let cell = (ownership.cell_of)(&append.stream);
             if epochs.contains_key(cell) {
                 continue;
             }
-            let mut epoch = ownership.epoch(cell);
-            if epoch.is_none() && ownership.claims_on_demand {
-                let client = &mut self.connection()?.client;
-                if let Claim::Owned(claimed) = lease::claim(client, &ownership.node, cell)? {
-                    ownership.epochs().insert(cell.to_owned(), claimed);
-                    epoch = Some(claimed);
-                }
-            }
-            if let Some(epoch) = epoch {
+            if let Some(epoch) = ownership.epoch(cell) {
                 epochs.insert(cell.to_owned(), epoch);
             }
         }
-        Ok(epochs)
+        epochs
     }
 
     /// Reads the versions of streams that are not in memory. A stream that should be new needs no
@@ -380,9 +386,8 @@ impl Writer {
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 
-    fn lose(&mut self, cell: &str) {
-        self.ownership.fenced.fetch_add(1, Ordering::Relaxed);
-        self.ownership.epochs().remove(cell);
+    fn lose(&mut self, cell: &str, epoch: u64) {
+        self.ownership.lose(cell, epoch);
         let cell_of = self.ownership.cell_of;
         self.versions.retain(|stream, _| cell_of(stream) != cell);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agon_store::{Append, FileLog, Log, MemoryLog, PostgresLog, SqliteLog, Sync};
+use agon_store::{Append, Claim, FileLog, Log, MemoryLog, PostgresLog, SqliteLog, Sync};
 use tempfile::TempDir;
 
 /// Each way to keep a log.
@@ -42,7 +42,9 @@ impl Place {
             Place::Sqlite(dir) => Arc::new(SqliteLog::open(dir.path().join("log.db")).unwrap()),
             Place::Postgres(url) => {
                 let node = crate::postgres::node("alone");
-                Arc::new(PostgresLog::open_alone(url, node, crate::postgres::cell_of).unwrap())
+                let log = PostgresLog::open(url, node, |_| "all").unwrap();
+                assert!(matches!(log.claim("all"), Ok(Claim::Owned(_))));
+                Arc::new(log)
             }
         }
     }

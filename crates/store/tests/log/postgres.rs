@@ -69,7 +69,7 @@ fn only_the_owner_writes_a_cell() {
     let results = results.recv().unwrap();
     assert!(is_fenced(&results[0]), "{results:?}");
     assert_eq!(results[1], Ok(1));
-    assert_eq!((a.owned(), a.fenced()), (vec!["t2".to_owned()], 1));
+    assert_eq!((a.owned(), a.lease().unwrap().fenced), (vec!["t2".to_owned()], 2));
     assert_eq!(b.append(decision("t1/m", 1, 1, "")), Ok(2));
     // A released cell is free at once, and a restarted node takes back its own.
     b.release("t1").unwrap();

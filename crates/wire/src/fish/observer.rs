@@ -4,7 +4,7 @@
 
 use super::broadcast::Broadcasts;
 use super::message;
-use crate::peer::{Told, read};
+use crate::peer::{PeerMessage, read};
 use crate::sign_up::{BadSignUp, cut};
 use agon_core::PlayerName;
 use agon_games::Refusal;
@@ -45,21 +45,23 @@ impl Observer {
     }
 
     /// Puts something into words. Nothing of it asks for a reply.
-    pub fn tell(&mut self, told: &Told) -> Result<Vec<String>, Refusal> {
-        Ok(match told {
-            Told::SignedUp { next: accepted } => vec![message::observing(*accepted)],
-            Told::Begin { .. } => message::start().send.into_iter().collect(),
-            Told::View { view, seats } => {
+    pub fn tell(&mut self, message: &PeerMessage) -> Result<Vec<String>, Refusal> {
+        Ok(match message {
+            PeerMessage::SignedUp { next: accepted } => vec![message::observing(*accepted)],
+            PeerMessage::Begin { .. } => message::start().send.into_iter().collect(),
+            PeerMessage::View { view, seats } => {
                 let view: View = read(view, "fish")?;
                 self.broadcasts.next(&view, seats)
             }
-            Told::GameOver { view, result } => {
+            PeerMessage::GameOver { view, result } => {
                 self.broadcasts = Broadcasts::new();
                 let view: View = read(view, "fish")?;
                 vec![message::game_over(&view, result)]
             }
-            Told::End { won } => message::end(*won).send.into_iter().collect(),
-            Told::Again { .. } | Told::Question { .. } | Told::Won(_) => Vec::new(),
+            PeerMessage::End { won } => message::end(*won).send.into_iter().collect(),
+            PeerMessage::Again { .. } | PeerMessage::Question { .. } | PeerMessage::Won(_) => {
+                Vec::new()
+            }
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::broadcast::Broadcasts;
 use super::{Awaited, FishRequest, Vocabulary, call, message};
-use crate::peer::{Part, Spoken, Told, read, unasked};
+use crate::peer::{Part, PeerMessage, Spoken, read, unasked};
 use agon_games::Refusal;
 use agon_games::fish::{Question, View};
 
@@ -30,20 +30,20 @@ impl Speaker {
     }
 
     /// A new program knows neither its colour nor the position, but requests to move rely on both.
-    pub(crate) fn beginning(&mut self, told: &Told) -> Vec<Told> {
-        let parts: &[Part] = match told {
+    pub(crate) fn beginning(&mut self, message: &PeerMessage) -> Vec<PeerMessage> {
+        let parts: &[Part] = match message {
             _ if self.begun => return Vec::new(),
-            Told::Begin { .. } => &[],
-            Told::Question { question, .. } => match read::<Question>(question, "fish") {
+            PeerMessage::Begin { .. } => &[],
+            PeerMessage::Question { question, .. } => match read::<Question>(question, "fish") {
                 Ok(Question::PlayingAs { .. }) => &[Part::Start],
                 Ok(Question::PlayingWith { .. }) => &[Part::Start, Part::Own],
                 _ => &[Part::Start, Part::Own, Part::Others, Part::Position],
             },
-            Told::End { .. } => &[Part::Start],
+            PeerMessage::End { .. } => &[Part::Start],
             _ => return Vec::new(),
         };
         self.begun = true;
-        told.again(parts)
+        message.again(parts)
     }
 
     /// A part of the beginning once more.
@@ -64,37 +64,42 @@ impl Speaker {
         }
     }
 
-    pub(crate) fn tell(&mut self, told: &Told) -> Result<Spoken, Refusal> {
-        let asked = match (told, self.vocabulary) {
-            (Told::SignedUp { next }, Vocabulary::Message) => {
+    pub(crate) fn tell(&mut self, message: &PeerMessage) -> Result<Spoken, Refusal> {
+        let asked = match (message, self.vocabulary) {
+            (PeerMessage::SignedUp { next }, Vocabulary::Message) => {
                 return Ok(Spoken::only([message::signed_up(*next)]));
             }
             // A program that missed the beginning could not follow; it gets the position with its
             // first request.
-            (Told::View { .. } | Told::GameOver { .. }, _) if !self.begun => {
+            (PeerMessage::View { .. } | PeerMessage::GameOver { .. }, _) if !self.begun => {
                 return Ok(Spoken::only([]));
             }
-            (Told::View { view, seats }, Vocabulary::Message) => {
+            (PeerMessage::View { view, seats }, Vocabulary::Message) => {
                 let view: View = read(view, "fish")?;
                 return Ok(Spoken::only(self.broadcasts.next(&view, seats)));
             }
-            (Told::GameOver { view, result }, Vocabulary::Message) => {
+            (PeerMessage::GameOver { view, result }, Vocabulary::Message) => {
                 self.broadcasts = Broadcasts::new();
                 let view: View = read(view, "fish")?;
                 return Ok(Spoken::only([message::game_over(&view, result)]));
             }
-            (Told::SignedUp { .. } | Told::View { .. } | Told::GameOver { .. }, _) => {
+            (
+                PeerMessage::SignedUp { .. }
+                | PeerMessage::View { .. }
+                | PeerMessage::GameOver { .. },
+                _,
+            ) => {
                 return Ok(Spoken::only([]));
             }
-            (Told::Won(_), _) => return Ok(Spoken::answered(None)),
-            (Told::Again { part: Part::Start, .. }, vocabulary) => {
+            (PeerMessage::Won(_), _) => return Ok(Spoken::answered(None)),
+            (PeerMessage::Again { part: Part::Start, .. }, vocabulary) => {
                 self.proposes = false;
                 match vocabulary {
                     Vocabulary::Call => call::start(),
                     Vocabulary::Message => message::start(),
                 }
             }
-            (Told::Again { part: Part::Position, view, seats, .. }, vocabulary) => {
+            (PeerMessage::Again { part: Part::Position, view, seats, .. }, vocabulary) => {
                 if vocabulary == Vocabulary::Call {
                     return Ok(Spoken::only([]));
                 }
@@ -103,7 +108,7 @@ impl Speaker {
                 self.broadcasts.next(&view, seats);
                 return Ok(Spoken::only([message::broadcast_state(&view, seats)]));
             }
-            (Told::Again { part, view, seats, .. }, vocabulary) => {
+            (PeerMessage::Again { part, view, seats, .. }, vocabulary) => {
                 let view: View = read(view, "fish")?;
                 let Some(question) = self.again(*part, &view) else {
                     return Ok(Spoken::only([]));
@@ -113,7 +118,7 @@ impl Speaker {
                     Vocabulary::Message => message::ask(&question, &view, seats),
                 }
             }
-            (Told::Begin { proposes }, vocabulary) => {
+            (PeerMessage::Begin { proposes }, vocabulary) => {
                 self.proposes = *proposes;
                 self.begun = true;
                 match vocabulary {
@@ -121,7 +126,7 @@ impl Speaker {
                     Vocabulary::Message => message::start(),
                 }
             }
-            (Told::Question { question, view, seats }, vocabulary) => {
+            (PeerMessage::Question { question, view, seats }, vocabulary) => {
                 let question: Question = read(question, "fish")?;
                 let view: View = read(view, "fish")?;
                 match vocabulary {
@@ -129,8 +134,8 @@ impl Speaker {
                     Vocabulary::Message => message::ask(&question, &view, seats),
                 }
             }
-            (Told::End { won }, Vocabulary::Call) => call::end(*won),
-            (Told::End { won }, Vocabulary::Message) => message::end(*won),
+            (PeerMessage::End { won }, Vocabulary::Call) => call::end(*won),
+            (PeerMessage::End { won }, Vocabulary::Message) => message::end(*won),
         };
         Ok(self.asked(asked))
     }

@@ -1,7 +1,7 @@
 //! One connection to a Trains wire: which reply is awaited.
 
 use super::{Awaited, Call, Vocabulary, ask, begin, end, reply, set_up_again, win};
-use crate::peer::{Part, Spoken, Told, read, unasked};
+use crate::peer::{Part, PeerMessage, Spoken, read, unasked};
 use agon_games::Refusal;
 use agon_games::trains::{Question, View};
 
@@ -23,29 +23,31 @@ impl Speaker {
     }
 
     /// A fresh program has neither a map nor cards, and a call to play relies on both.
-    pub(crate) fn beginning(&mut self, told: &Told) -> Vec<Told> {
-        let parts: &[Part] = match told {
+    pub(crate) fn beginning(&mut self, message: &PeerMessage) -> Vec<PeerMessage> {
+        let parts: &[Part] = match message {
             _ if self.begun => return Vec::new(),
-            Told::Begin { .. } => &[],
-            Told::Question { question, .. } => match read::<Question>(question, "trains") {
+            PeerMessage::Begin { .. } => &[],
+            PeerMessage::Question { question, .. } => match read::<Question>(question, "trains") {
                 Ok(Question::Setup { .. }) => &[Part::Start],
                 _ => &[Part::Start, Part::Own],
             },
-            Told::Won(_) | Told::End { .. } => &[Part::Start],
+            PeerMessage::Won(_) | PeerMessage::End { .. } => &[Part::Start],
             _ => return Vec::new(),
         };
         self.begun = true;
-        told.again(parts)
+        message.again(parts)
     }
 
-    pub(crate) fn tell(&mut self, told: &Told) -> Result<Spoken, Refusal> {
-        let Call { text, awaited } = match told {
-            Told::SignedUp { .. } | Told::View { .. } | Told::GameOver { .. } => {
+    pub(crate) fn tell(&mut self, message: &PeerMessage) -> Result<Spoken, Refusal> {
+        let Call { text, awaited } = match message {
+            PeerMessage::SignedUp { .. }
+            | PeerMessage::View { .. }
+            | PeerMessage::GameOver { .. } => {
                 return Ok(Spoken::only([]));
             }
             // The map it proposes is not looked at: the one that is played on is fixed.
-            Told::Again { part: Part::Start, .. } => begin(self.vocabulary),
-            Told::Again { part: Part::Own, question, view, .. } => {
+            PeerMessage::Again { part: Part::Start, .. } => begin(self.vocabulary),
+            PeerMessage::Again { part: Part::Own, question, view, .. } => {
                 let question: Question = read(question, "trains")?;
                 let view: View = read(view, "trains")?;
                 match set_up_again(&question, &view) {
@@ -53,20 +55,20 @@ impl Speaker {
                     None => return Ok(Spoken::only([])),
                 }
             }
-            Told::Again { .. } => return Ok(Spoken::only([])),
-            Told::Begin { proposes } => {
+            PeerMessage::Again { .. } => return Ok(Spoken::only([])),
+            PeerMessage::Begin { proposes } => {
                 self.begun = true;
                 self.ready_only = !proposes;
                 begin(self.vocabulary)
             }
-            Told::Question { question, view, .. } => {
+            PeerMessage::Question { question, view, .. } => {
                 let question: Question = read(question, "trains")?;
                 let view: View = read(view, "trains")?;
                 let nobody = || Refusal::malformed("the view is not that of a seat");
                 ask(&question, &view).ok_or_else(nobody)?
             }
-            Told::Won(won) => win(*won),
-            Told::End { won } => end(self.vocabulary, *won),
+            PeerMessage::Won(won) => win(*won),
+            PeerMessage::End { won } => end(self.vocabulary, *won),
         };
         self.awaited = Some(awaited);
         Ok(Spoken::asks(text))
@@ -106,19 +108,19 @@ mod tests {
         panic!("nobody has to play")
     }
 
-    fn question(game: &dyn GameState) -> (Seat, Told) {
+    fn question(game: &dyn GameState) -> (Seat, PeerMessage) {
         let seat = Seat::all(2).find(|seat| game.question(*seat).is_some()).unwrap();
         let (mut question, mut view) = (Vec::new(), Vec::new());
         assert!(game.write_question(seat, &mut question));
         game.write_view(Viewer::Seat(seat), &mut view);
-        (seat, Told::Question { question, view, seats: [].into() })
+        (seat, PeerMessage::Question { question, view, seats: [].into() })
     }
 
     /// The messages to a new program before a question.
-    fn beginning(vocabulary: Vocabulary, told: &Told) -> Vec<Value> {
+    fn beginning(vocabulary: Vocabulary, message: &PeerMessage) -> Vec<Value> {
         let mut speaker = Speaker::new(vocabulary);
-        let parts = speaker.beginning(told);
-        assert!(speaker.beginning(told).is_empty(), "once");
+        let parts = speaker.beginning(message);
+        assert!(speaker.beginning(message).is_empty(), "once");
         let calls = parts.iter().flat_map(|part| speaker.tell(part).unwrap().texts);
         calls.map(|call| serde_json::from_str(&call).unwrap()).collect()
     }
@@ -129,8 +131,8 @@ mod tests {
         for (vocabulary, first) in
             [(Vocabulary::Course, "start"), (Vocabulary::Memo, "beginTournament")]
         {
-            let (_, told) = question(&*game);
-            let calls = beginning(vocabulary, &told);
+            let (_, message) = question(&*game);
+            let calls = beginning(vocabulary, &message);
             assert_eq!(calls[0], json!([first, [true]]));
             assert_eq!((&calls[1][0], &calls[1][1][1]), (&json!("setup"), &json!(45)));
             assert_eq!(calls[1][1][2].as_array().map(Vec::len), Some(4), "{}", calls[1]);
@@ -138,12 +140,12 @@ mod tests {
         // The cards that are open to be confirmed come after it, so they are not in it.
         let (seat, _) = question(&*game);
         game.apply(seat, "\"more-cards\"").unwrap();
-        let (_, told) = question(&*game);
-        let calls = beginning(Vocabulary::Course, &told);
+        let (_, message) = question(&*game);
+        let calls = beginning(Vocabulary::Course, &message);
         assert_eq!(calls[1][1][2].as_array().map(Vec::len), Some(4), "{}", calls[1]);
         game.apply(seat, "\"ok\"").unwrap();
         let mut own = Speaker::new(Vocabulary::Course);
-        own.tell(&Told::Begin { proposes: true }).unwrap();
+        own.tell(&PeerMessage::Begin { proposes: true }).unwrap();
         assert!(own.beginning(&question(&*game).1).is_empty(), "it was there from the beginning");
     }
 }

@@ -11,7 +11,7 @@ use agon_games::fish::{self, Fish};
 use agon_games::trains::{Map, Trains};
 use agon_games::{Game, Refusal, RefusalKind, Seat, Seed, Viewer, json};
 use agon_wire::fish::observer::Observer;
-use agon_wire::peer::{Language, Speaker, Then, Told};
+use agon_wire::peer::{Language, PeerMessage, Speaker, Then};
 use agon_wire::trains::Vocabulary;
 use agon_wire::values::{Limits, Values};
 use std::sync::Arc;
@@ -49,21 +49,21 @@ impl Transcript {
     }
 
     /// Something Agon tells; nothing of it asks for a reply.
-    fn tell(&mut self, told: &Told) {
+    fn tell(&mut self, told: &PeerMessage) {
         let spoken = self.speaker.as_mut().expect("signed up").tell(told).expect("words for it");
         assert_ne!(spoken.then, Then::Reply, "{spoken:?}");
         self.lines.extend(spoken.texts.iter().map(|text| format!("> {text}")));
     }
 
     /// Something Agon asks, and every reply to it, each as if it were the only one.
-    fn ask(&mut self, told: &Told, replies: &[&str]) {
+    fn ask(&mut self, told: &PeerMessage, replies: &[&str]) {
         self.ask_in(told, replies, |_| Ok(()));
     }
 
     /// The same for a question of a game, which may refuse an answer.
     fn ask_in(
         &mut self,
-        told: &Told,
+        told: &PeerMessage,
         replies: &[&str],
         check: impl Fn(&str) -> Result<(), Refusal>,
     ) {
@@ -135,11 +135,11 @@ impl FishGame {
     }
 
     /// Eve's open request.
-    fn question(&self) -> Told {
+    fn question(&self) -> PeerMessage {
         let question = self.game.question(Seat(0)).expect("eve is asked");
         let question = json(&question).get().as_bytes().to_vec();
         let view = json(&self.game.view(Viewer::Seat(Seat(0)))).get().as_bytes().to_vec();
-        Told::Question { question, view, seats: Arc::clone(&self.seats) }
+        PeerMessage::Question { question, view, seats: Arc::clone(&self.seats) }
     }
 
     /// Whether the rules take an answer of eve's.
@@ -147,9 +147,9 @@ impl FishGame {
         self.game.check(Seat(0), &serde_json::from_str(answer).expect("an answer"))
     }
 
-    fn view(&self) -> Told {
+    fn view(&self) -> PeerMessage {
         let view = json(&self.game.view(Viewer::Public)).get().as_bytes().to_vec();
-        Told::View { view, seats: Arc::clone(&self.seats) }
+        PeerMessage::View { view, seats: Arc::clone(&self.seats) }
     }
 
     /// Lets the players give their first legal answer until it is eve's turn to do something else.
@@ -169,7 +169,7 @@ impl FishGame {
         self.game.apply(seat, &answer).expect("legal");
     }
 
-    fn over(&self, ranks: [Option<u8>; 2], winners: &[&str]) -> Told {
+    fn over(&self, ranks: [Option<u8>; 2], winners: &[&str]) -> PeerMessage {
         let view = json(&self.game.view(Viewer::Public)).get().as_bytes().to_vec();
         let result = GameResult {
             game: 1,
@@ -180,7 +180,7 @@ impl FishGame {
             winners: winners.iter().map(|winner| name(winner)).collect(),
             voided: None,
         };
-        Told::GameOver { view, result: Box::new(result) }
+        PeerMessage::GameOver { view, result: Box::new(result) }
     }
 }
 
@@ -201,11 +201,11 @@ fn every_message_of_the_fish_document_has_its_transcript() {
         said.sign_up(wrong);
     }
     said.section("*2 signup_confirmation: in the tournament, or on the waiting list");
-    said.tell(&Told::SignedUp { next: true });
-    said.tell(&Told::SignedUp { next: false });
+    said.tell(&PeerMessage::SignedUp { next: true });
+    said.tell(&PeerMessage::SignedUp { next: false });
     said.section("*3 tournament_start, *4 tournament_ready");
     said.ask(
-        &Told::Begin { proposes: false },
+        &PeerMessage::Begin { proposes: false },
         &[
             r#"{"type":"tournament_ready","value":true}"#,
             r#"{"type":"tournament_ready","value":false}"#,
@@ -281,8 +281,8 @@ fn every_message_of_the_fish_document_has_its_transcript() {
         r#"{"type":"tournament_ready","value":true}"#,
         r#""void""#,
     ];
-    said.ask(&Told::End { won: true }, &replies);
-    said.ask(&Told::End { won: false }, &replies[..1]);
+    said.ask(&PeerMessage::End { won: true }, &replies);
+    said.ask(&PeerMessage::End { won: false }, &replies[..1]);
     record("fish/seed-001.txt", &said.lines);
     // Every message that the document numbers is in it, with the document's own type.
     let all = said.lines.concat();
@@ -323,8 +323,9 @@ fn observers_of_fish_have_their_transcript() {
     assert_eq!(Language::Fish(None).observer("\"eve\""), None);
     assert_eq!(Language::Trains(Vocabulary::Memo).observer("{}"), None);
     let mut table = FishGame::new();
-    let mut told = vec![Told::SignedUp { next: true }, Told::SignedUp { next: false }];
-    told.extend([Told::Begin { proposes: false }, table.view()]);
+    let mut told =
+        vec![PeerMessage::SignedUp { next: true }, PeerMessage::SignedUp { next: false }];
+    told.extend([PeerMessage::Begin { proposes: false }, table.view()]);
     table.play();
     table.play();
     table.step();
@@ -334,7 +335,7 @@ fn observers_of_fish_have_their_transcript() {
     table.step();
     told.push(table.view());
     told.push(table.over([Some(1), Some(2)], &["eve"]));
-    told.push(Told::End { won: false });
+    told.push(PeerMessage::End { won: false });
     for told in told {
         let texts = observer.tell(&told).expect("words for it");
         lines.extend(texts.iter().map(|text| format!("> {text}")));
@@ -360,11 +361,11 @@ impl TrainsGame {
         TrainsGame(Trains::new(&config, 2, &Seed::from_number(0)).expect("a game"))
     }
 
-    fn question(&self) -> Told {
+    fn question(&self) -> PeerMessage {
         let question = self.0.question(Seat(0)).expect("eve is asked");
         let question = json(&question).get().as_bytes().to_vec();
         let view = json(&self.0.view(Viewer::Seat(Seat(0)))).get().as_bytes().to_vec();
-        Told::Question { question, view, seats: [].into() }
+        PeerMessage::Question { question, view, seats: [].into() }
     }
 
     /// Whether the rules take an answer of eve's.
@@ -401,7 +402,7 @@ fn trains_transcript(vocabulary: Vocabulary) -> Transcript {
     }
     said.section(begin);
     let replies = [map.get(), void, more.as_str(), "true", "void", connection];
-    said.ask(&Told::Begin { proposes: true }, &replies);
+    said.ask(&PeerMessage::Begin { proposes: true }, &replies);
     let mut table = TrainsGame::new();
     said.section("setup");
     said.ask_in(
@@ -426,11 +427,11 @@ fn trains_transcript(vocabulary: Vocabulary) -> Transcript {
     });
     for won in [true, false] {
         said.section("win");
-        said.ask(&Told::Won(won), &[void, "true", "[\"void\"]"]);
+        said.ask(&PeerMessage::Won(won), &[void, "true", "[\"void\"]"]);
     }
     for won in [true, false] {
         said.section(end);
-        said.ask(&Told::End { won }, &[void, "false", more.as_str()]);
+        said.ask(&PeerMessage::End { won }, &[void, "false", more.as_str()]);
     }
     said
 }

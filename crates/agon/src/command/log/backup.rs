@@ -1,7 +1,9 @@
 //! `agon log backup`: a checked copy of the log at one instant.
 
+use super::copy::Copier;
 use super::{Place, count};
 use crate::args::log::LogBackupArgs;
+use crate::command::source::{Source, address_of};
 use crate::exit::{Exit, Misuse};
 use agon_store::{Inspector, LogError, SqliteLog};
 use anyhow::{Context, Result};
@@ -11,7 +13,10 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 pub(super) fn backup(args: &LogBackupArgs) -> Result<Exit> {
-    let place = Place::find(&args.data)?;
+    let place = match address_of(&args.data) {
+        Some(_) => None,
+        None => Some(Place::find(&args.data)?),
+    };
     let to = &args.to;
     let fresh = !to.exists();
     let taken = match fs::read_dir(to) {
@@ -28,7 +33,10 @@ pub(super) fn backup(args: &LogBackupArgs) -> Result<Exit> {
         .mode(0o700)
         .create(to)
         .with_context(|| format!("failed to make the folder {}", to.display()))?;
-    let copied = copy_all(&place, to);
+    let copied = match &place {
+        Some(place) => copy_all(place, to),
+        None => copy_database(&args.data, to),
+    };
     if copied.is_err() && fresh {
         // Nobody should mistake half a copy for a whole one.
         let _ = fs::remove_dir_all(to);
@@ -59,6 +67,15 @@ fn copy_all(place: &Place, to: &Path) -> Result<(u64, u64)> {
         }
         Place::Folder(dir) => copy_run(dir, to),
     }
+}
+
+/// Copies a log in PostgreSQL into a database file.
+fn copy_database(address: &Path, to: &Path) -> Result<(u64, u64)> {
+    let from = Source::open(address)?;
+    let file = to.join(crate::command::serve::LOG_FILE);
+    let copied = Copier::new(&SqliteLog::open(&file)?).copy_all(from.log())?;
+    SqliteLog::check(&file)?;
+    Ok(copied)
 }
 
 /// Copies the folder of a run: other files first, then the tournament, then its matches. This order

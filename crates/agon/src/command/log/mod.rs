@@ -2,11 +2,14 @@
 
 mod backup;
 mod check;
+mod copy;
+mod import;
 mod repair;
 mod survey;
 
+use super::source::address_of;
 use crate::args::log::{LogArgs, LogCommand};
-use crate::exit::{Exit, Unreadable};
+use crate::exit::{Exit, Misuse, Unreadable};
 use agon_store::{Inspector, LogError, SqliteLog};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -16,6 +19,7 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit> {
         LogCommand::Check(args) => check::check(args),
         LogCommand::Repair(args) => repair::repair(args),
         LogCommand::Backup(args) => backup::backup(args),
+        LogCommand::Import(args) => import::import(args),
     }
 }
 
@@ -32,6 +36,11 @@ enum Place {
 
 impl Place {
     fn find(data: &Path) -> Result<Place> {
+        if address_of(data).is_some() {
+            let why = "this command works on a file; copy the database into one with `agon log \
+                       backup` first, or check it with `agon verify`";
+            return Err(Misuse(why.to_owned()).into());
+        }
         let database = data.join(super::serve::LOG_FILE);
         if database.exists() {
             return Ok(Place::Database(database));

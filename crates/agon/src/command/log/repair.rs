@@ -3,19 +3,18 @@
 //! It changes nothing without keeping a copy. A server can continue from the new log: no stream
 //! says more than the streams it rests on.
 
+use super::copy::Copier;
 use super::survey::{Fault, Says, Survey, TournamentSays, shows};
 use super::{Place, count};
 use crate::args::log::LogRepairArgs;
 use crate::exit::{Exit, Unreadable};
-use agon_core::Line;
 use agon_core::lobby::Standing;
-use agon_store::{Append, FileLog, Hold, Inspector, Log, LogError, SqliteLog, Sync};
+use agon_store::{FileLog, Hold, Inspector, LogError, SqliteLog, Sync};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 /// The loss of a stream.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -244,36 +243,13 @@ fn rebuild(path: &Path, survey: &Survey, losses: &[Loss]) -> Result<PathBuf> {
 fn copy_kept(path: &Path, new: &Path, survey: &Survey, losses: &[Loss]) -> Result<()> {
     let inspector = Inspector::of_sqlite(path)?;
     let log = SqliteLog::open(new)?;
-    let failed = Arc::new(Mutex::new(None));
+    let copier = Copier::new(&log);
     for (name, found) in &survey.streams {
         let loss = losses.iter().find(|loss| loss.stream == *name);
         let kept = loss.map_or(found.good, |loss| loss.kept) as usize;
-        let mut expected = 0;
-        let mut lines = Vec::new();
-        for text in inspector.inspect(name).lines.into_iter().take(kept) {
-            let more = Line::read(&text)?.more;
-            lines.push(text);
-            if more == 0 {
-                let lines = std::mem::take(&mut lines);
-                let append = Append { stream: name.as_str().into(), expected, lines };
-                expected = append.version_after();
-                let failed = Arc::clone(&failed);
-                log.submit(
-                    append,
-                    Box::new(move |result| {
-                        if let Err(error) = result {
-                            failed.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(error);
-                        }
-                    }),
-                );
-            }
-        }
+        copier.copy(name, inspector.inspect(name).lines.into_iter().take(kept))?;
     }
-    log.flush()?;
-    match failed.lock().unwrap_or_else(|broken| broken.into_inner()).take() {
-        Some(error) => Err(error.into()),
-        None => Ok(()),
-    }
+    copier.finish()
 }
 
 /// Cuts files of a run, after copying each.

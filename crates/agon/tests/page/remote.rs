@@ -1,4 +1,7 @@
-//! The DevTools protocol: commands and events as JSON over one WebSocket.
+//! Remote control of a browser: commands and events as JSON over one WebSocket.
+//!
+//! Chromium speaks the DevTools protocol and Firefox WebDriver BiDi. Both number their commands and
+//! answer with `result` or `error`, so one connection serves for both.
 
 use crate::support::PATIENCE;
 use agon_wire::websocket::{Frames, Incoming, Opcode, encode};
@@ -10,17 +13,17 @@ use std::time::{Duration, Instant};
 /// Larger than any screenshot.
 const MESSAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// A browser's ear.
-pub(crate) struct Cdp {
+/// A connection to a browser.
+pub(crate) struct Remote {
     stream: TcpStream,
     frames: Frames,
     latest: u64,
     events: Vec<Value>,
 }
 
-impl Cdp {
+impl Remote {
     /// Connects to `ws://HOST:PORT/PATH`.
-    pub(crate) fn connect(address: &str) -> Cdp {
+    pub(crate) fn connect(address: &str) -> Remote {
         let rest = address.strip_prefix("ws://").expect("an address of a WebSocket");
         let (host, path) = rest.split_once('/').expect("a path");
         let mut stream = TcpStream::connect(host).expect("the browser listens");
@@ -43,7 +46,7 @@ impl Cdp {
         }
         assert!(head.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(&head));
         let frames = Frames::of_server(MESSAGE_BYTES_MAX);
-        Cdp { stream, frames, latest: 0, events: Vec::new() }
+        Remote { stream, frames, latest: 0, events: Vec::new() }
     }
 
     /// Has something done, and waits for what comes of it.
@@ -75,7 +78,7 @@ impl Cdp {
             if came["id"] != id {
                 self.events.push(came);
             } else if came.get("error").is_some() {
-                return Err(came["error"].clone());
+                return Err(came);
             } else {
                 return Ok(came["result"].clone());
             }

@@ -1,0 +1,55 @@
+//! The arguments of `agon cluster`.
+
+use crate::exit;
+use clap::{Args, Subcommand};
+
+#[derive(Args, Debug)]
+pub(crate) struct ClusterArgs {
+    #[command(subcommand)]
+    pub(crate) command: ClusterCommand,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum ClusterCommand {
+    /// Show the nodes that share a database, and which of them plays.
+    Status(ClusterStatusArgs),
+    /// Let another node play, whichever is there. The drained node stands by.
+    Drain(ClusterNodeArgs),
+    /// Let this node play. The one that played stands by.
+    Move(ClusterNodeArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct StoreArgs {
+    /// The database of the nodes: postgres://USER:PASSWORD@HOST:5432/DATABASE.
+    #[arg(long, value_name = "URL", env = "AGON_STORE", hide_env_values = true)]
+    pub(crate) store: String,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = exit::HELP)]
+pub(crate) struct ClusterStatusArgs {
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    /// Print the nodes as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const NODE_HELP: &str = "\
+Players are disconnected and reconnect to the node that plays now; they get the same requests again.
+Nothing is lost, and nobody is charged.";
+
+fn node_help() -> String {
+    format!("{NODE_HELP}\n\n{}", exit::HELP)
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = node_help())]
+pub(crate) struct ClusterNodeArgs {
+    /// The node, as `agon cluster status` names it.
+    #[arg(value_name = "NODE")]
+    pub(crate) node: String,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+}

@@ -1,0 +1,55 @@
+//! A node whose database cannot be reached.
+
+use crate::nodes::Cluster;
+use crate::support::{Client, Place, until};
+
+#[test]
+fn node_without_its_database_is_not_ready_and_charges_nobody() {
+    let mut cluster = Cluster::new("");
+    let a = cluster.node("a");
+    a.await_ready();
+    let mut ann = Client::logged_in(&a.tcp, "ann");
+    cluster.server.kill();
+    until("the node is not ready", || {
+        let answer = a.get("/healthz?ready");
+        answer.is_some_and(|(status, body)| status == 503 && body.contains("database"))
+    });
+    assert_eq!(a.get("/healthz").map(|(status, _)| status), Some(200), "it is alive");
+    cluster.server.resume();
+    a.await_ready();
+    let said = cluster.said_by(&a);
+    assert!(said.contains("all clocks stand still"), "{said}");
+    // The connection stays open, unless the database took long to start on a busy machine.
+    if said.contains("all clocks continue") {
+        ann.say(r#"{"type":"ping"}"#);
+        ann.hear_until("pong");
+    }
+    // After a longer time the node closes its connections, and waits for the database.
+    cluster.server.kill();
+    ann.rest();
+    a.await_standby();
+    cluster.server.resume();
+    a.await_ready();
+    Client::logged_in(&a.tcp, "ann");
+    cluster.check();
+}
+
+#[test]
+fn errors_of_the_database_say_what_to_do() {
+    let cluster = Cluster::new("");
+    let place = Place::new("");
+    let port = cluster.server.port();
+    let serve = |url: &str| {
+        place.agon(&["serve", "--tcp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", url])
+    };
+    let cases = [
+        (format!("postgres://agon@127.0.0.1:{port}/missing"), 5, "createdb"),
+        ("postgres://agon:secret@127.0.0.1:1/agon".to_owned(), 1, "start PostgreSQL"),
+        ("mysql://agon@127.0.0.1/agon".to_owned(), 2, "postgres://USER"),
+    ];
+    for (url, code, next) in cases {
+        let (ended, said) = serve(&url);
+        assert_eq!(ended, Some(code), "{said}");
+        assert!(said.contains(next) && !said.contains("secret"), "{said}");
+    }
+}

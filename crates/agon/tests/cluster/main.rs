@@ -1,0 +1,9 @@
+//! Nodes over one database: real `agon serve` processes, a real PostgreSQL, and real players.
+
+mod database;
+mod logs;
+mod nodes;
+#[path = "../server/support.rs"]
+#[expect(dead_code, reason = "shared with the tests of the server")]
+mod support;
+mod takeover;

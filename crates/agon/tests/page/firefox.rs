@@ -1,0 +1,30 @@
+//! The journeys again in Firefox, word for word. It is driven over WebDriver BiDi, which it speaks
+//! by itself.
+
+use crate::browser::in_firefox;
+use crate::{accounts, live, operator, playing, replaying, views, watching};
+
+macro_rules! journeys {
+    ($($module:ident :: $name:ident),* $(,)?) => {
+        $(#[test]
+        fn $name() {
+            in_firefox($module::$name);
+        })*
+    };
+}
+
+journeys! {
+    accounts::login_wrong_password_logout,
+    accounts::a_person_registers_changes_the_password_and_comes_back,
+    live::the_lobby_shows_a_tournament_start_and_its_result_live,
+    live::a_person_signs_up_in_two_clicks_and_a_program_is_seen,
+    operator::an_operator_pauses_overrides_undoes_and_resumes,
+    playing::two_people_play_a_whole_game_of_yahtzee_in_two_browsers,
+    playing::a_person_plays_fish_against_house_players_to_the_end,
+    playing::a_person_plays_trains_against_house_players_to_the_end,
+    playing::open_question_survives_a_reload_and_a_change_of_device,
+    replaying::a_replay_is_scrubbed_to_the_end_and_shows_the_logged_result,
+    replaying::verify_checks_every_game_and_a_forged_event_fails_where_it_is,
+    views::a_tournament_agrees_with_the_api,
+    watching::late_observer_sees_the_position_and_all_earlier_moves,
+}

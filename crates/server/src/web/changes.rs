@@ -1,0 +1,134 @@
+//! Differences between two JSON values, as a JSON Patch (RFC 6902).
+//!
+//! Positions of a game follow each other with small changes. A reader who starts from the first one
+//! and applies the changes needs a fraction of the bytes.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+/// One operation of a JSON Patch.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "op", rename_all = "lowercase", deny_unknown_fields)]
+pub(super) enum Change {
+    /// A field or an element is new. An element is always new at the end of its list.
+    Add { path: String, value: Value },
+    /// A field or an element is gone. An element always goes from the end of its list.
+    Remove { path: String },
+    /// A value is another one.
+    Replace { path: String, value: Value },
+}
+
+/// The operations that turn `before` into `after`, to be applied in this order.
+pub(super) fn changes(before: &Value, after: &Value) -> Vec<Change> {
+    let mut found = Vec::new();
+    compare(&mut String::new(), before, after, &mut found);
+    found
+}
+
+fn compare(path: &mut String, before: &Value, after: &Value, found: &mut Vec<Change>) {
+    match (before, after) {
+        (Value::Object(old), Value::Object(new)) => {
+            for (name, value) in old {
+                at(path, name, |path| match new.get(name) {
+                    Some(other) => compare(path, value, other, found),
+                    None => found.push(Change::Remove { path: path.clone() }),
+                });
+            }
+            for (name, value) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
+                let value = value.clone();
+                at(path, name, |path| found.push(Change::Add { path: path.clone(), value }));
+            }
+        }
+        (Value::Array(old), Value::Array(new)) => {
+            for (index, (value, other)) in old.iter().zip(new).enumerate() {
+                at(path, &index.to_string(), |path| compare(path, value, other, found));
+            }
+            for index in (new.len()..old.len()).rev() {
+                let gone = |path: &mut String| found.push(Change::Remove { path: path.clone() });
+                at(path, &index.to_string(), gone);
+            }
+            for value in new.iter().skip(old.len()) {
+                let value = value.clone();
+                at(path, "-", |path| found.push(Change::Add { path: path.clone(), value }));
+            }
+        }
+        (old, new) if old == new => {}
+        (_, new) => found.push(Change::Replace { path: path.clone(), value: new.clone() }),
+    }
+}
+
+/// Runs something with a name at the end of the path (RFC 6901).
+fn at(path: &mut String, name: &str, run: impl FnOnce(&mut String)) {
+    let length = path.len();
+    path.push('/');
+    path.push_str(&name.replace('~', "~0").replace('/', "~1"));
+    run(path);
+    path.truncate(length);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Applies a patch as RFC 6902 says.
+    fn applied(mut value: Value, changes: &[Change]) -> Value {
+        for change in changes {
+            let (path, fresh) = match change {
+                Change::Add { path, value } | Change::Replace { path, value } => {
+                    (path, Some(value))
+                }
+                Change::Remove { path } => (path, None),
+            };
+            let Some((parent, last)) = path.rsplit_once('/') else {
+                value = fresh.expect("a whole value is only replaced").clone();
+                continue;
+            };
+            let last = last.replace("~1", "/").replace("~0", "~");
+            match (value.pointer_mut(parent).expect("the parent is there"), fresh) {
+                (Value::Object(object), Some(fresh)) => drop(object.insert(last, fresh.clone())),
+                (Value::Object(object), None) => drop(object.remove(&last)),
+                (Value::Array(list), Some(fresh)) if last == "-" => list.push(fresh.clone()),
+                (Value::Array(list), Some(fresh)) => {
+                    list[last.parse::<usize>().unwrap()] = fresh.clone();
+                }
+                (Value::Array(list), None) => drop(list.remove(last.parse().unwrap())),
+                (other, _) => panic!("{path} leads into {other}"),
+            }
+        }
+        value
+    }
+
+    #[test]
+    fn applied_changes_give_the_later_value() {
+        let values = [
+            json!({"turn": 0, "hand": {"red": 1, "blue": null}, "moves": [1, 2, 3]}),
+            json!({"turn": 1, "hand": {"red": 2, "a/b~c": 1}, "moves": [1, 5]}),
+            json!({"turn": 1, "hand": null, "moves": [1, 5, {"x": [0]}, [7]]}),
+            json!({"turn": 1, "hand": null, "moves": [1, 5, {"x": [0, 1]}, [7]]}),
+            json!([]),
+            json!(7),
+        ];
+        for before in &values {
+            for after in &values {
+                let changes = changes(before, after);
+                assert_eq!(applied(before.clone(), &changes), *after, "{changes:?}");
+                assert_eq!(changes.is_empty(), before == after);
+            }
+        }
+    }
+
+    #[test]
+    fn small_changes_are_small() {
+        let before = json!({"cards": [{"total": 3, "boxes": {"ones": 3, "twos": null}}]});
+        let after = json!({"cards": [{"total": 9, "boxes": {"ones": 3, "twos": 6}}]});
+        assert_eq!(
+            serde_json::to_value(changes(&before, &after)).unwrap(),
+            json!([
+                {"op": "replace", "path": "/cards/0/boxes/twos", "value": 6},
+                {"op": "replace", "path": "/cards/0/total", "value": 9},
+            ])
+        );
+    }
+}

@@ -1,0 +1,58 @@
+// What operators ruled in a tournament, each with its reason, for everybody.
+
+import { h } from "../lib/dom.js";
+import { ago, player, players, watched } from "../lib/show.js";
+
+/** @typedef {import("../lib/types.js").Ruled} Ruled */
+
+/**
+ * The kinds of rulings, as words of a sentence.
+ * @type {Record<string, string>} */
+const WORDS = {
+  paused: "paused the tournament",
+  resumed: "resumed the tournament",
+  awarded: "ended the tournament",
+  overridden: "overrode the result of",
+  "replay-ordered": "ordered a replay of",
+  undone: "undid the ruling about",
+  "game-voided": "voided",
+};
+
+/**
+ * The section of a tournament; nothing without rulings.
+ * @param {string} id @param {Ruled[]} rulings
+ */
+export function ruled(id, rulings) {
+  if (rulings.length === 0) return null;
+  return h(
+    "section",
+    { class: "card", "aria-label": "Rulings", "data-key": "rulings" },
+    h("h2", {}, "Rulings and their reasons"),
+    h(
+      "ul",
+      { class: "entries" },
+      rulings.map((one) => entry(id, one)),
+    ),
+  );
+}
+
+/** @param {string} id @param {Ruled} one */
+function entry(id, { at, what, match, game, winners, by, why }) {
+  const place = match ? h("a", { href: watched(id, match) }, match) : null;
+  return h(
+    "li",
+    { class: "entry" },
+    h(
+      "div",
+      {},
+      // An operator is an account; the server itself is none.
+      by === "the server" ? "The server" : player(by),
+      ` ${WORDS[what] ?? what} `,
+      game ? `game ${game} of ` : null,
+      place,
+      winners ? [winners.length ? " for " : " for nobody", players(winners, " and ")] : null,
+      h("div", {}, `“${why}”`),
+    ),
+    h("span", { class: "soft small" }, ago(at)),
+  );
+}
