@@ -67,7 +67,7 @@ fn lists_name_everything() {
     snapshot("list", &place.good(&["list"]).stdout);
     let json = place.good(&["list", "--json"]).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!(json["presets"].as_array().map(Vec::len), Some(15));
+    assert_eq!(json["presets"].as_array().map(Vec::len), Some(18));
     assert_eq!(json["games"].as_array().map(Vec::len), Some(3));
 }
 
