@@ -28,6 +28,7 @@ const VIEWS = {
   leaderboard: "leaderboard",
   replay: "replay",
   play: "play",
+  tv: "tv",
   rules: "rules",
   bot: "bot",
   new: "new",
@@ -42,9 +43,10 @@ let turn = 0;
 /** The hash whose view is shown or loading. */
 let at = "";
 
-/** The names in a hash, and its query. */
+/** The names in a hash, and its query. The address `/tv` without a hash is the projector. */
 function address() {
-  const [, path = "", query = ""] = /^#\/?([^?]*)\??(.*)$/.exec(location.hash) ?? [];
+  const hash = location.hash || (location.pathname === "/tv" ? "#/tv" : "");
+  const [, path = "", query = ""] = /^#\/?([^?]*)\??(.*)$/.exec(hash) ?? [];
   const [view = "", ...params] = path.split("/").map(decoded);
   return { view, params, query: Object.fromEntries(new URLSearchParams(query)) };
 }

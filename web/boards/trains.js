@@ -1,6 +1,7 @@
 // Trains: the map, who holds which connection, and what each player has left.
 
 import { h, render, svg } from "../lib/dom.js";
+import { counted } from "../lib/words.js";
 import { COLORS, acquirable, connections, joins, key, longest } from "../rules/trains.js";
 import { Board, move } from "./board.js";
 import { badge, strip } from "./strip.js";
@@ -400,7 +401,7 @@ class TrainsBoard extends Board {
           "span",
           { class: "small soft" },
           h("bdi", { class: "hidden" }, `${now.names[seat]}: `),
-          `${player.rails} ${player.rails === 1 ? "rail" : "rails"} · ${player.cards} cards · `,
+          `${counted(player.rails, "rail")} · ${counted(player.cards, "card")} · `,
           `longest path ${longest(player.acquired)}`,
         ),
         seat !== now.seat && player.hand ? hand(player.hand) : null,
@@ -412,7 +413,7 @@ class TrainsBoard extends Board {
       "ul",
       { class: "details", "data-key": "details" },
       view.players.map(one),
-      h("li", { class: "deck soft small", "data-key": "deck" }, `${view.deck} cards in the deck`),
+      h("li", { class: "deck soft small", "data-key": "deck" }, `${counted(view.deck, "card")} in the deck`),
     );
   }
 

@@ -14,6 +14,9 @@ export const doubleElimination = {
   draw,
 };
 
+/** With more players than this, matches have one line per player. */
+const COMPACT_MIN = 8;
+
 const PARTS = [
   { label: "Winners' bracket", has: (/** @type {string} */ stage) => stage.includes("winners'") },
   { label: "Losers' bracket", has: (/** @type {string} */ stage) => stage.includes("losers'") },
@@ -41,6 +44,7 @@ function part(tournament, label, has) {
     byes.filter(belongs).map((bye) => ({ ...bye, round })),
   );
   const rounds = [...new Set([...own, ...byes].map(({ round }) => round))].sort((a, b) => a - b);
+  const compact = tournament.plan.players.length > COMPACT_MIN;
   const columns = rounds.map((round) =>
     h(
       "li",
@@ -51,7 +55,9 @@ function part(tournament, label, has) {
         {},
         own
           .filter((pairing) => pairing.round === round)
-          .map((pairing) => h("li", { "data-key": pairing.match }, match(tournament, pairing))),
+          .map((pairing) =>
+            h("li", { "data-key": pairing.match }, match(tournament, pairing, compact)),
+          ),
         byes
           .filter((one) => one.round === round)
           .map((one) => h("li", {}, bye(one))),
@@ -65,8 +71,8 @@ function part(tournament, label, has) {
     rounds.length === 0 ? h("p", { class: "soft" }, "To be decided.") : null,
     h(
       "div",
-      { class: "wide", tabindex: 0, role: "group", "aria-label": label },
-      h("ol", { class: "bracket loose" }, columns),
+      { class: "wide fit", tabindex: 0, role: "group", "aria-label": label },
+      h("ol", { class: `bracket loose${compact ? " compact" : ""}` }, columns),
     ),
   );
 }

@@ -25,7 +25,7 @@ function draw(tournament) {
     { class: "groups" },
     [...members].map(([name, players]) => {
       const label = name.replace(/^g/, "G");
-      return h("div", { "data-key": name }, h("h3", {}, label), crossTable(tournament, players, label));
+      return h("div", { "data-key": name }, h("h3", {}, label), crossTable(tournament, players, players, label));
     }),
   );
 }

@@ -3,9 +3,10 @@
 import { h } from "../lib/dom.js";
 import { bracket } from "./bracket.js";
 import { doubleElimination } from "./double-elimination.js";
+import { gauntlet } from "./gauntlet.js";
 import { groups } from "./groups.js";
 import { drawRounds, knockout } from "./knockout.js";
-import { arena, gauntlet, swiss, untilSure } from "./progress.js";
+import { arena, swiss, untilSure } from "./progress.js";
 import { roundRobin } from "./round-robin.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */

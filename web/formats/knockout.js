@@ -43,7 +43,7 @@ export function drawRounds(tournament) {
   });
   return h(
     "div",
-    { class: "wide", tabindex: 0, role: "group", "aria-label": "Rounds" },
+    { class: "wide fit", tabindex: 0, role: "group", "aria-label": "Rounds" },
     h("ol", { class: "bracket loose" }, columns),
   );
 }

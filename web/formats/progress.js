@@ -1,4 +1,5 @@
-// Swiss, arena, gauntlet and until-sure: a table with one line per player and one column per round.
+// Swiss, arena and until-sure: a table with one line per player and one column per round, with
+// totals.
 
 import { h } from "../lib/dom.js";
 import { player, watched } from "../lib/show.js";
@@ -14,7 +15,7 @@ export const swiss = {
     const { rounds, max = 2 } = policy.format;
     return rounds ?? Math.max(paired, 1, Math.ceil(Math.log(players.length) / Math.log(max)));
   },
-  draw,
+  draw: drawProgress,
 };
 
 /** @type {import("./index.js").Format} */
@@ -22,18 +23,7 @@ export const arena = {
   label: "arena",
   losersLeave: false,
   rounds: ({ policy }, paired) => policy.format.rounds ?? paired,
-  draw,
-};
-
-/** @type {import("./index.js").Format} */
-export const gauntlet = {
-  label: "gauntlet",
-  losersLeave: false,
-  rounds: ({ players, policy }) => {
-    const { challengers = 1, cycles = 1 } = policy.format;
-    return Math.max(challengers, players.length - challengers) * cycles;
-  },
-  draw,
+  draw: drawProgress,
 };
 
 /** @type {import("./index.js").Format} */
@@ -41,17 +31,23 @@ export const untilSure = {
   label: "until sure",
   losersLeave: false,
   rounds: (_, paired) => paired,
-  draw,
+  draw: drawProgress,
 };
 
-/** @param {Tournament} tournament */
-function draw(tournament) {
+/**
+ * One line per player in the order of the standings, one column per round.
+ * @param {Tournament} tournament
+ */
+export function drawProgress(tournament) {
+  const standings = new Map(tournament.results?.standings.map((one) => [one.player, one]));
   const ranked = tournament.results?.standings.map((place) => place.player);
   const names = ranked ?? tournament.plan.players;
   const before = tournament.before ?? 0;
   const last = Math.max(before, ...(tournament.pairings ?? []).map(({ round }) => round));
   const rounds = Array.from({ length: last - before }, (_, index) => before + index + 1);
   const places = new Map(names.map((name, index) => [name, index + 1]));
+  const totals = ["Matches", "Games", "Rank"];
+  const legend = "+2: a win against the player in line 2. −2: a loss. =2: a shared win.";
   return h(
     "div",
     { class: "wide", tabindex: 0, role: "group", "aria-label": "Progress table" },
@@ -66,6 +62,7 @@ function draw(tournament) {
           {},
           h("td", {}),
           rounds.map((round) => h("th", { scope: "col" }, `Round ${round}`)),
+          totals.map((word) => h("th", { scope: "col", class: "number" }, word)),
         ),
       ),
       h(
@@ -77,11 +74,30 @@ function draw(tournament) {
             { "data-key": name },
             h("th", { scope: "row" }, `${index + 1} `, player(name)),
             rounds.map((round) => cell(tournament, name, round, places)),
+            totalsOf(standings.get(name)).map((value) =>
+              h("td", { class: "total number" }, value),
+            ),
           ),
         ),
       ),
     ),
+    h("p", { class: "soft small" }, legend),
   );
+}
+
+/**
+ * Matches and games won and lost, and the rank.
+ * @param {import("../lib/types.js").Place} [place]
+ */
+function totalsOf(place) {
+  if (!place) return ["", "", ""];
+  const tally = (/** @type {number[]} */ ...[won, lost, drawn]) =>
+    `${won}–${lost}${drawn ? `–${drawn}` : ""}`;
+  return [
+    tally(place.matches_won, place.matches_lost, place.matches_drawn),
+    tally(place.games_won, place.games_lost, place.games_tied),
+    place.rank,
+  ];
 }
 
 /**
@@ -101,7 +117,8 @@ function cell(tournament, name, round, places) {
   const report = reportOf(tournament, pairing.match);
   const winners = pairing.overridden?.winners ?? report?.result.winners ?? [];
   const won = winners.includes(name);
-  const result = !report ? "live" : won ? (winners.length > 1 ? "½" : "1") : "0";
+  // As in chess: +6 is a win against the player in line 6.
+  const sign = !report ? "live " : !won ? "−" : winners.length > 1 ? "=" : "+";
   const others = pairing.players.filter((one) => one !== name);
   const opponents = others.map((one) => places.get(one) ?? one).join(", ");
   return h(
@@ -113,7 +130,7 @@ function cell(tournament, name, round, places) {
         href: watched(tournament.id, pairing.match),
         title: `against ${others.join(", ")}: ${pairing.reason}`,
       },
-      `${result} : ${opponents}`,
+      `${sign}${opponents}`,
     ),
   );
 }

@@ -97,7 +97,7 @@ async function send(method, path, body, by = headers()) {
   } catch {
     throw new Problem(0, "no-answer", "the server does not answer; try again in a moment");
   }
-  if (response.ok) return response.status === 204 ? null : response.json();
+  if (response.ok) return [202, 204].includes(response.status) ? null : response.json();
   const problem = await problemOf(response);
   const refused = response.status === 401 && path !== "/api/v1/sessions";
   if (refused && sent && sent === session()?.token) keep(null);

@@ -3,6 +3,7 @@
 // It needs only its data, so that it works both in a file on a disk and on a server.
 
 import { boardOf } from "../boards/all.js";
+import { AnalysisPanel } from "../replay/analysis.js";
 import { h, render, svg } from "./dom.js";
 import { linesOf } from "./lines.js";
 
@@ -14,12 +15,18 @@ import { linesOf } from "./lines.js";
  * @property {Replay} replay the response of `…/replay`
  * @property {string} log the match's log
  * @property {string} tournament the tournament's log; empty if it was not over
+ * @property {import("../replay/analysis.js").Analysis} [analysis] once the server has made it
+ * @property {import("../lib/types.js").Fault[]} [faults] those of the match
  *
  * @typedef {object} Options
  * @property {() => Promise<typeof import("./verify.js")>} verifier loads the verifier on demand
  * @property {number} [at] the step to begin with, from 0; the last one otherwise
  * @property {(at: number) => void} [moved] called when another step is shown
  * @property {() => Node[]} [extras] more buttons
+ *
+ * @typedef {object} Replaying a replay that is shown
+ * @property {() => void} end ends it
+ * @property {AnalysisPanel} panel shows the analysis once it has come
  */
 
 const SPEEDS = [0.5, 1, 2, 4, 8];
@@ -35,18 +42,19 @@ const SIGNS = /** @type {Record<string, string>} */ ({
 });
 
 /**
- * Shows a game; returns a function that ends it.
- * @param {HTMLElement} root @param {Data} data @param {Options} options
+ * Shows a game.
+ * @param {HTMLElement} root @param {Data} data @param {Options} options @returns {Replaying}
  */
 export function replayer(root, data, options) {
   const player = new Player(root, data, options);
   const key = (/** @type {KeyboardEvent} */ event) => player.key(event);
   addEventListener("keydown", key);
   player.show(options.at ?? data.replay.steps.length - 1);
-  return () => {
+  const end = () => {
     removeEventListener("keydown", key);
     player.stop();
   };
+  return { end, panel: player.panel };
 }
 
 class Player {
@@ -80,7 +88,10 @@ class Player {
       h("section", { class: "card" }, h("h2", {}, "Moves"), this.moves),
       this.check,
     );
-    root.append(h("div", { class: "columns" }, stage, side));
+    this.panel = new AnalysisPanel(this.replay, (at) => this.go(at));
+    root.append(h("div", { class: "columns" }, stage, side), this.panel.element);
+    if (data.faults) this.panel.takeFaults(data.faults);
+    if (data.analysis) this.panel.take(data.analysis);
     this.list();
   }
 
@@ -99,6 +110,7 @@ class Player {
     );
     this.controlsNow();
     this.mark();
+    this.panel.mark(this.at);
     this.options.moved?.(this.at);
   }
 

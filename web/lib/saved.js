@@ -71,9 +71,8 @@ export async function saved(title, data) {
   await collect(at("./verify.js"), pieces, loaded);
   const module = (/** @type {string} */ name) =>
     `m${pieces.findIndex((piece) => piece.url === at(name))}`;
-  const styles = ["style.css", "boards/boards.css", "boards/games.css"].map((name) =>
-    loaded(new URL(`../${name}`, import.meta.url).href),
-  );
+  const files = ["style.css", "boards/boards.css", "boards/games.css", "replay/analysis.css"];
+  const styles = files.map((name) => loaded(new URL(`../${name}`, import.meta.url).href));
   const style = (await Promise.all(styles)).join("\n").replace(/url\([^)]*\)/g, "none");
   const script = bundled(pieces).replaceAll("</script", "<\\/script");
   const json = JSON.stringify(data).replaceAll("<", "\\u003c");

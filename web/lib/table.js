@@ -1,6 +1,7 @@
 // The surroundings of a board: whose turn it is, the time left, and the list of moves.
 
 import { h } from "./dom.js";
+import { counted } from "./words.js";
 
 /**
  * A time for display: 0:07.
@@ -60,8 +61,9 @@ export function moveList(game, moves, names) {
 /**
  * The score of a match.
  * @param {any} match what every request and every event says of it
+ * @param {boolean} [over] whether the match is over
  */
-export function standing(match) {
+export function standing(match, over = false) {
   if (!match) return null;
   const { players, won, best_of: best, game, games } = match;
   if (!best) return null;
@@ -71,9 +73,11 @@ export function standing(match) {
   return h(
     "p",
     { class: "soft", "data-key": "standing" },
-    best > 1 || games.length > 1
-      ? `Best of ${best}, game ${game}; won so far: ${score}`
-      : `One game decides the match`,
+    over
+      ? `Best of ${best}; ${counted(games.length, "game")} played: ${score}`
+      : best > 1 || games.length > 1
+        ? `Best of ${best}, game ${game}; won so far: ${score}`
+        : `One game decides the match`,
   );
 }
 

@@ -107,6 +107,10 @@
  *   overridden?: Ruling & { winners: string[] }, replays?: Ruling[] }} Pairing
  */
 /**
+ * @typedef {{ match: string, round: number, players: string[], won: number[], best_of: number,
+ *   game?: { number: number, seats: string[], points: number[], percent: number } }} LiveScore
+ */
+/**
  * @typedef {object} Tournament
  * @property {string} id
  * @property {string} standing
@@ -117,6 +121,7 @@
  * @property {{ rounds: Round[], standings: Place[], winners: string[], status: string,
  *   interrupted?: { missing: string[], why: string }, awarded?: Ruling & { winners: string[] },
  *   cheating: string[], failing: string[] }} [results]
+ * @property {Map<string, LiveScore>} [live] the scores of running matches, which the page fetches
  * @property {string} [head]
  * @property {Ruling} [paused]
  * @property {number} [began_at]

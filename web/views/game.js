@@ -10,14 +10,20 @@ import { isolated } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { clock, ending, moveList, standing } from "../lib/table.js";
+import { SERIES_MIN, series } from "../tournament/series.js";
 
 /** @typedef {import("../lib/moves.js").Move} Move */
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, [tournament = "", match = "r1m1"], app) {
-  styled("/web/boards/boards.css", "/web/boards/games.css", "/web/play/play.css");
+  styled(
+    "/web/boards/boards.css",
+    "/web/boards/games.css",
+    "/web/play/play.css",
+    "/web/replay/analysis.css",
+  );
   app.title(`${tournament}, match ${match}`);
-  const live = new Live(root, tournament, match);
+  const live = new Live(root, tournament, match, app);
   const stop = watch(path`/api/v1/tournaments/${tournament}/matches/${match}/events`, {
     show: (data, event) => live.show(data, event),
     problem: (problem) => live.fail(problem),
@@ -31,9 +37,13 @@ export function mount(root, [tournament = "", match = "r1m1"], app) {
 }
 
 class Live {
-  /** @param {HTMLElement} root @param {string} tournament @param {string} match */
-  constructor(root, tournament, match) {
+  /**
+   * @param {HTMLElement} root @param {string} tournament @param {string} match
+   * @param {import("../lib/types.js").App} app
+   */
+  constructor(root, tournament, match, app) {
     this.root = root;
+    this.app = app;
     this.tournament = tournament;
     this.match = match;
     this.gone = false;
@@ -196,6 +206,7 @@ class Live {
         h("div", { class: "turn-line" }, this.waited, this.told),
         h("div", { class: "columns" }, this.stage, this.side),
       );
+    this.app.title(`${data.match.players.join(" – ")}, ${this.tournament} ${this.match}`);
     this.drawBoard(data, now, names);
     const last = this.moves.at(-1);
     const words = now?.result ? ending(now.result) : last ? `${names[last.seat]} ${last.what}` : "";
@@ -209,7 +220,7 @@ class Live {
         h("a", { href: `#/tournament/${encodeURIComponent(this.tournament)}` }, this.tournament),
         `, match ${this.match}: ${data.reason}`,
       ),
-      standing(data.match),
+      standing(data.match, data.standing === "over"),
       data.paused
         ? h(
             "p",
@@ -328,7 +339,15 @@ class Live {
             how === "played" ? "" : ` (${how})`,
           )
         : null,
-      h("ul", {}, games.map(link)),
+      games.length < SERIES_MIN
+        ? h("ul", {}, games.map(link))
+        : series(
+            this.tournament,
+            this.match,
+            data.match.players,
+            games,
+            data.standing === "over",
+          ),
       this.logHead
         ? h("p", { class: "soft small chain-head" }, "Head of the log: ", h("code", {}, this.logHead))
         : null,

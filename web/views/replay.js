@@ -2,23 +2,27 @@
 
 import { Problem, get, path } from "../lib/api.js";
 import { unfold } from "../lib/changes.js";
-import { h } from "../lib/dom.js";
+import { h, render } from "../lib/dom.js";
 import { replayer } from "../lib/replayer.js";
 import { download, saved } from "../lib/saved.js";
 import { styled } from "../lib/styled.js";
 
 /** @typedef {import("../lib/replayer.js").Data} Data */
 
+/** How long one request for the analysis waits, and how many there are. */
+const [WAIT_MS, ATTEMPTS] = [4_000, 60];
+
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) {
-  styled("/web/boards/boards.css", "/web/boards/games.css");
+  styled("/web/boards/boards.css", "/web/boards/games.css", "/web/replay/analysis.css");
   let gone = false;
   let end = () => {};
   const title = `${tournament}, match ${match}, game ${game}`;
   app.title(`Replay of ${title}`);
-  const here = `#/replay/${[tournament, match, game].map(encodeURIComponent).join("/")}`;
+  const here = path`#/replay/${tournament}/${match}/${game}`;
+  const place = head(tournament, match, game);
   const wait = h("p", { role: "status" }, "Loading the game …");
-  root.append(head(tournament, match, game), wait);
+  root.append(place, wait);
   read(tournament, match, game).then(
     (data) => {
       if (gone) return;
@@ -27,12 +31,19 @@ export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) 
         history.replaceState(history.state, "", `${here}?at=${at}`);
       const at = app.query.at === undefined ? undefined : Number(app.query.at);
       const names = data.replay.seats.join(" – ");
-      end = replayer(root, data, {
+      app.title(`${names}: ${title}`);
+      render(place, ...head(tournament, match, game, data).childNodes);
+      const shown = replayer(root, data, {
         verifier: () => import("../lib/verify.js"),
         at,
         moved: link,
         extras: () => extras(data, `${names}: ${title}`, app),
       });
+      const seen = whenSeen(shown.panel.element, () => analyse(data, shown.panel, () => gone));
+      end = () => {
+        seen();
+        shown.end();
+      };
     },
     (problem) => {
       if (gone) return;
@@ -51,18 +62,80 @@ export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) 
   };
 }
 
-/** @param {string} tournament @param {string} match @param {string} game */
-function head(tournament, match, game) {
+/**
+ * Calls back once when an element comes into sight: the server spends seconds on an analysis, so
+ * the page asks only for one that somebody looks at. Returns a function that cancels it.
+ * @param {Element} element @param {() => void} then
+ */
+function whenSeen(element, then) {
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    observer.disconnect();
+    then();
+  });
+  observer.observe(element);
+  return () => observer.disconnect();
+}
+
+/**
+ * Fetches the analysis, which may take the server a while, and keeps it for a saved copy.
+ * @param {Data} data @param {import("../replay/analysis.js").AnalysisPanel} panel
+ * @param {() => boolean} gone
+ */
+async function analyse(data, panel, gone) {
+  const { tournament, match, number } = data.replay;
+  const at = path`/api/v1/tournaments/${tournament}/matches/${match}/games/${number}/analysis`;
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS && !gone(); attempt++) {
+      const analysis = await get(`${at}?wait_ms=${WAIT_MS}`);
+      if (!analysis) continue;
+      data.analysis = analysis;
+      return panel.take(analysis);
+    }
+    panel.fail("The analysis takes too long. Try again in a minute.");
+  } catch (problem) {
+    panel.fail(`There is no analysis: ${problem instanceof Error ? problem.message : problem}.`);
+  }
+}
+
+/**
+ * The players, the place of the game, and links to the games before and after it.
+ * @param {string} tournament @param {string} match @param {string} game
+ * @param {Data & { games?: number[] }} [data]
+ */
+function head(tournament, match, game, data) {
+  const games = data?.games ?? [];
+  const at = games.indexOf(Number(game));
+  const link = (/** @type {number | undefined} */ number, /** @type {string} */ words) =>
+    number === undefined
+      ? null
+      : h("a", { class: "button plain", href: path`#/replay/${tournament}/${match}/${number}` }, words);
   return h(
     "div",
     { class: "head" },
-    h("h1", {}, "Replay"),
+    h(
+      "h1",
+      {},
+      data
+        ? data.replay.seats.flatMap((name, seat) => [seat ? " – " : "", h("bdi", {}, name)])
+        : "Replay",
+    ),
     h(
       "p",
       { class: "soft" },
-      h("a", { href: `#/tournament/${encodeURIComponent(tournament)}` }, tournament),
-      `, match ${match}, game ${game}`,
+      h("a", { href: path`#/tournament/${tournament}` }, tournament),
+      ", ",
+      h("a", { href: path`#/game/${tournament}/${match}` }, `match ${match}`),
+      `, game ${game}${games.length > 1 ? ` of ${games.length}` : ""}`,
     ),
+    games.length > 1
+      ? h(
+          "nav",
+          { class: "row", "aria-label": "Games of the match" },
+          link(games[at - 1], "← Previous game"),
+          link(games[at + 1], "Next game →"),
+        )
+      : null,
   );
 }
 
@@ -70,19 +143,21 @@ function head(tournament, match, game) {
  * @param {string} tournament
  * @param {string} match
  * @param {string} game
- * @returns {Promise<Data>}
+ * @returns {Promise<Data & { games: number[] }>}
  */
 async function read(tournament, match, game) {
+  const at = path`/api/v1/tournaments/${tournament}/matches/${match}`;
   // Fetch the replay first: its error says why there is nothing to show.
-  const replay = await get(
-    path`/api/v1/tournaments/${tournament}/matches/${match}/games/${game}/replay?changes=true`,
-  );
+  const replay = await get(`${at}/games/${encodeURIComponent(game)}/replay?changes=true`);
   replay.steps = unfold(replay.steps);
-  const [log, whole] = await Promise.all([
-    text(path`/api/v1/tournaments/${tournament}/matches/${match}/log`),
+  const [log, whole, { faults }, { match: played }] = await Promise.all([
+    text(`${at}/log`),
     over(tournament),
+    get(`${at}/faults`),
+    get(at),
   ]);
-  return { replay, log, tournament: whole };
+  const games = played.games.map((/** @type {{ game: number }} */ one) => one.game);
+  return { replay, log, tournament: whole, faults, games };
 }
 
 /**
@@ -115,7 +190,9 @@ function extras(data, title, app) {
   const name = `${tournament}-${match}-${number}`;
   const save = async () => {
     try {
-      download(`${name}.html`, "text/html", await saved(title, data));
+      // The evidence of faults is not for everybody, so a file that people pass on has none.
+      const faults = data.faults?.map(({ evidence: _, ...fault }) => fault);
+      download(`${name}.html`, "text/html", await saved(title, { ...data, faults }));
     } catch (problem) {
       app.say(
         `The replay could not be saved: ${problem instanceof Error ? problem.message : problem}`,

@@ -8,6 +8,7 @@ import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
 import { capital, complaint, standing } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
+import { styled } from "../lib/styled.js";
 import { coming } from "../tournament/coming.js";
 import { comparison } from "../tournament/comparison.js";
 import { downloads, faults, pairings, standings } from "../tournament/lists.js";
@@ -18,9 +19,14 @@ import { ruled } from "../tournament/rulings.js";
 
 /** How long to wait before a retry that may help. */
 const AGAIN_MS = 2_000;
+/** How often the scores of running matches are fetched. */
+const LIVE_MS = 2_000;
+/** From this many players on, the drawing of the rounds gets the whole width of the window. */
+const FULL_WIDTH_MIN = 9;
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, params, app) {
+  styled("/web/formats/formats.css");
   const id = params[0] ?? "";
   const at = path`/api/v1/tournaments/${id}`;
   app.title(id);
@@ -39,15 +45,30 @@ export function mount(root, params, app) {
   /** The standing whose events are followed. */
   let followed = "";
   const act = acting(app, look, path`tournament/${id}`);
+  /** @type {Tournament["live"]} */
+  let live;
+  const scores = setInterval(lookLive, LIVE_MS);
   // Relative times change by themselves.
   const clock = setInterval(() => tournament && tournament.standing !== "over" && show(), 1_000);
+
+  /** Fetches the scores of running matches, which no event includes. */
+  async function lookLive() {
+    if (document.hidden || tournament?.standing !== "running") return;
+    try {
+      const { matches } = await get(`${at}/live`);
+      live = new Map(matches.map((/** @type {any} */ one) => [one.match, one]));
+      if (!gone) show();
+    } catch {
+      // The stream reports that the server is unreachable.
+    }
+  }
 
   function show() {
     if (!tournament) {
       const words = problem ? complaint(problem) : h("p", { class: "soft" }, "Loading …");
       return render(root, h("h1", {}, id), words);
     }
-    render(root, head(tournament), ...body(tournament));
+    render(root, head(tournament), ...body({ ...tournament, live }));
   }
 
   /** @param {Tournament} now */
@@ -61,7 +82,10 @@ export function mount(root, params, app) {
       operator(now, app),
       h(
         "section",
-        { class: "card", "aria-label": "Rounds" },
+        {
+          class: now.plan.players.length >= FULL_WIDTH_MIN ? "card full" : "card",
+          "aria-label": "Rounds",
+        },
         h("h2", {}, "Rounds"),
         formatOf(now.plan).draw(now),
       ),
@@ -82,6 +106,7 @@ export function mount(root, params, app) {
     tournament = now;
     problem = null;
     show();
+    if (!live) lookLive();
     const isNew = now.standing !== before?.standing || !equal(now.paused, before?.paused);
     const isRuled = !equal(now.pairings?.map(ruledOf), before?.pairings?.map(ruledOf));
     if (["running", "over"].includes(now.standing) && (isNew || isRuled)) askRulings();
@@ -148,6 +173,7 @@ export function mount(root, params, app) {
   return () => {
     gone = true;
     clearInterval(clock);
+    clearInterval(scores);
     unwatch();
     sessions.removeEventListener("session", show);
   };

@@ -302,7 +302,7 @@ fn plain_policy() -> Policy {
             duplicate: false,
             sprt: None,
             confirm_result: false,
-            time: TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 },
+            time: TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000, house_pace_ms: 0 },
         },
         age_order: AgeOrder::Ignored,
         observer_delay_ms: 0,

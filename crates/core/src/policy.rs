@@ -109,6 +109,9 @@ pub struct TimeLimits {
     pub bank_ms: Millis,
     /// For a player to connect or come back.
     pub wait_ms: Millis,
+    /// How long a house player waits before each answer, so that people can follow the game.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub house_pace_ms: Millis,
 }
 
 /// The part of a policy that one match needs.
@@ -254,6 +257,9 @@ impl Policy {
     /// The longest delay for observers.
     pub const OBSERVER_DELAY_MS_MAX: Millis = 3_600_000;
 
+    /// The longest wait of a house player.
+    pub const HOUSE_PACE_MS_MAX: Millis = 60_000;
+
     /// Checks that the policy is consistent; the error says what is not.
     pub fn check(&self) -> Result<(), String> {
         let rules = &self.rules;
@@ -269,6 +275,10 @@ impl Policy {
                 Policy::OBSERVER_DELAY_MS_MAX,
                 self.observer_delay_ms
             ));
+        }
+        if rules.time.house_pace_ms > Policy::HOUSE_PACE_MS_MAX {
+            let (most, wanted) = (Policy::HOUSE_PACE_MS_MAX, rules.time.house_pace_ms);
+            return Err(format!("house_pace_ms is at most {most}, not {wanted}"));
         }
         if let Some(sprt) = &rules.sprt {
             if !rules.duplicate {
@@ -315,6 +325,9 @@ mod tests {
         assert_eq!(checked(|policy| policy.rules.time.answer_ms = 1), Ok(()));
         let why = "answer_ms must be at least 1".to_owned();
         assert_eq!(checked(|policy| policy.rules.time.answer_ms = 0), Err(why));
+        assert_eq!(checked(|policy| policy.rules.time.house_pace_ms = 60_000), Ok(()));
+        let why = "house_pace_ms is at most 60000, not 60001".to_owned();
+        assert_eq!(checked(|policy| policy.rules.time.house_pace_ms = 60_001), Err(why));
     }
 
     #[test]

@@ -240,7 +240,7 @@ fn yahtzee(crash: CrashCost, cheat: CheatCost, pairing: Pairing) -> Policy {
             lapses_max: 3,
             rotate_seats: false,
             confirm_result: false,
-            time: TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 },
+            time: TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000, house_pace_ms: 0 },
             duplicate: false,
             sprt: None,
         },
@@ -265,7 +265,7 @@ fn knockout(max: u32, greeting: Greeting, farewell: Farewell, answer_ms: u64) ->
             lapses_max: 0,
             rotate_seats: false,
             confirm_result: farewell == Farewell::Everybody,
-            time: TimeLimits { answer_ms, bank_ms: 0, wait_ms: 0 },
+            time: TimeLimits { answer_ms, bank_ms: 0, wait_ms: 0, house_pace_ms: 0 },
             duplicate: false,
             sprt: None,
         },
@@ -322,7 +322,10 @@ mod tests {
         let (class, fish, trains) = (policy("yahtzee-class"), policy("fish"), policy("trains"));
         let slots = None;
         assert_eq!(class.format, Bracket { slots, third_place: false }.into());
-        assert_eq!(class.rules.time, TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000 });
+        assert_eq!(
+            class.rules.time,
+            TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000, house_pace_ms: 0 }
+        );
         assert_eq!(fish.format, Knockout { min: 2, max: 4 }.into());
         assert_eq!(trains.format, Knockout { min: 2, max: 8 }.into());
         // Trains asks everybody to confirm the end, also of each game; Fish asks only the winners.

@@ -389,7 +389,8 @@ impl Engine {
                 | Timer::Greeting(_)
                 | Timer::PlayTime(_)
                 | Timer::Resumed(_)
-                | Timer::Watch(_) => {
+                | Timer::Watch(_)
+                | Timer::HousePace(..) => {
                     self.in_cells(|cells, cx| cells.due(cx, timer, now));
                 }
             }

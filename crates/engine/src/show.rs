@@ -12,7 +12,7 @@ use agon_core::{
     GameResult, Head, Match, MatchId, MatchResult, MatchView, Millis, Override, PlayerName, Policy,
     Raw, Results, Ruling, Tournament, TournamentId, TournamentPlan,
 };
-use agon_games::Viewer;
+use agon_games::{PublicScore, Viewer};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
@@ -289,6 +289,51 @@ impl<'a> ShownMatch<'a> {
             *head = Some(found);
         }
         self
+    }
+}
+
+/// The score of a running match.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LiveScore {
+    r#match: MatchId,
+    round: u32,
+    players: Vec<PlayerName>,
+    /// Games won by player; a shared game counts one half.
+    won: Vec<f32>,
+    best_of: u32,
+    /// The game in progress; absent between games, and in matches whose view is delayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    game: Option<LiveGameScore>,
+}
+
+/// The score of a running game.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LiveGameScore {
+    number: u32,
+    seats: Vec<PlayerName>,
+    #[serde(flatten)]
+    score: PublicScore,
+}
+
+impl LiveScore {
+    /// The score of a match; without that of its game if the view of the match is delayed.
+    pub fn of(played: &Match, is_delayed: bool) -> LiveScore {
+        let plan = played.plan();
+        let referee = played.referee().filter(|_| !is_delayed);
+        let game = referee.and_then(|referee| {
+            let (number, seats) = (referee.number(), referee.seats().to_vec());
+            referee.game().public_score().map(|score| LiveGameScore { number, seats, score })
+        });
+        LiveScore {
+            r#match: plan.id.clone(),
+            round: plan.round,
+            players: plan.players.clone(),
+            won: played.score().won().to_vec(),
+            best_of: plan.rules.best_of,
+            game,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::MatchKey;
 use super::cells::watch::Topic;
-use agon_core::{Millis, PlayerName, TournamentId};
+use agon_core::{Millis, PlayerName, RequestId, TournamentId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -29,6 +29,8 @@ pub(crate) enum Timer {
     News,
     /// Watchers are shown the changes.
     Watch(Topic),
+    /// A house player has waited long enough to answer a request.
+    HousePace(MatchKey, RequestId),
 }
 
 /// All timers, the earliest first.

@@ -212,6 +212,17 @@ fn house_player_is_asked_through_an_effect() {
 }
 
 #[test]
+fn paced_house_player_is_asked_after_its_wait() {
+    let mut bench = Bench::lobby_of_two();
+    let policy = r#"{"match":{"time":{"house_pace_ms":800}}}"#;
+    bench.announce_only("yahtzee-referee", policy, r#"["ann","house:random"]"#);
+    let all = bench.commit();
+    assert!(!all.iter().any(|effect| effect.starts_with("ask house")), "{all:?}");
+    assert_eq!(bench.pass(799), NOTHING);
+    assert_eq!(bench.pass(1), ["ask house:random r1m1.1.1.0"]);
+}
+
+#[test]
 fn withdrawn_player_ends_the_match_and_the_tournament() {
     let mut bench = players();
     bench.say(1, r#"{"type":"withdraw","tournament":"cup"}"#);
@@ -474,18 +485,18 @@ fn casual_queue_starts_a_game_once_the_second_place_is_durable() {
     let enqueue = r#"{"type":"enqueue","queue":"fish-casual"}"#;
     let said = bench.say(1, enqueue);
     assert_eq!(said, ["append lobby: player-enqueued"]);
-    assert_eq!(bench.commit(), ["send 1 done"]);
+    assert_eq!(bench.commit(), ["send 1 done enqueue"]);
     let said = bench.say(2, enqueue);
     assert_eq!(said, ["append lobby: player-enqueued"], "nothing starts before it is durable");
     let done = bench.commit();
     assert!(
-        done.contains(&"append lobby: tournament-announced tournament-started".into()),
+        done.contains(&"append lobby: tournament-announced, tournament-started".into()),
         "{done:?}"
     );
     // The queues of operators start nothing.
     let enqueue = r#"{"type":"enqueue","queue":"fish"}"#;
     for conn in [1, 2] {
         bench.say(conn, enqueue);
-        assert_eq!(bench.commit(), [format!("send {conn} done")]);
+        assert_eq!(bench.commit(), [format!("send {conn} done enqueue")]);
     }
 }

@@ -2,7 +2,9 @@
 //! games. A new game is one folder and one line in [`Registry::standard`].
 
 use crate::game::write_json;
-use crate::{Game, Outcome, Proposal, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
+use crate::{
+    Game, Outcome, Proposal, PublicScore, Refusal, Seat, SeatSet, Seed, SetupError, Viewer,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -106,6 +108,8 @@ pub trait GameState: Send + Sync + fmt::Debug {
     fn removed(&self) -> SeatSet;
     /// See [`Game::outcome`].
     fn outcome(&self) -> Option<Outcome>;
+    /// See [`Game::public_score`].
+    fn public_score(&self) -> Option<PublicScore>;
     /// See [`Game::legal`].
     fn legal(&self, seat: Seat) -> Vec<Json>;
     /// See [`Game::drawn`].
@@ -347,6 +351,10 @@ impl<G: Game> GameState for State<G> {
 
     fn outcome(&self) -> Option<Outcome> {
         self.0.outcome()
+    }
+
+    fn public_score(&self) -> Option<PublicScore> {
+        G::public_score(&self.0.view(Viewer::Public))
     }
 
     fn legal(&self, seat: Seat) -> Vec<Json> {

@@ -1,7 +1,7 @@
 //! The trait of all games: the rest of Agon knows a game only through it.
 
 use crate::erased::json;
-use crate::{Outcome, Refusal, Seat, SeatSet, Seed, SetupError};
+use crate::{Outcome, PublicScore, Refusal, Seat, SeatSet, Seed, SetupError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -135,6 +135,11 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
 
     /// Scores and ranks, once the game is over.
     fn outcome(&self) -> Option<Outcome>;
+
+    /// The score that a public view shows; `None` if the game has no score before its end.
+    fn public_score(_view: &Self::View) -> Option<PublicScore> {
+        None
+    }
 
     /// Every legal answer to `question` for the seat that sees `view`, in a fixed order. Where
     /// several spellings mean the same (dice by value or by position), one of them is listed. A

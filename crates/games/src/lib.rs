@@ -41,6 +41,6 @@ pub mod yahtzee;
 pub use erased::{GameKind, GameState, Json, QuestionText, Registry, json};
 pub use game::{Game, Proposal, Viewer};
 pub use luck::{Luck, Seed};
-pub use outcome::Outcome;
+pub use outcome::{Outcome, PublicScore};
 pub use refusal::{Refusal, RefusalKind, SetupError, brief};
 pub use seat::{Seat, SeatSet};

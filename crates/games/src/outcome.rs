@@ -1,7 +1,25 @@
 //! The end of a game: scores, and ranks that may be shared.
 
 use crate::{Seat, SeatSet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// The score of a running game, as everybody can see it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PublicScore {
+    /// The points so far by seat, without anything that is hidden or counted only at the end.
+    pub points: Vec<i64>,
+    /// How much of the game is over, from 0 to 100.
+    pub percent: u8,
+}
+
+impl PublicScore {
+    /// The score of a game of which `done` of `all` parts are over.
+    pub fn new(points: Vec<i64>, done: usize, all: usize) -> PublicScore {
+        PublicScore { points, percent: (100 * done.min(all) / all.max(1)) as u8 }
+    }
+}
 
 /// The end of a game. A seat that was removed has a score but no rank.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -13,6 +13,7 @@ Examples:
     agon admin tournament create cup --preset yahtzee-class --named ann bob house:optimal
     agon admin tournament create spring --preset fish --sign-up 2 8 --wait-ms 600000 --best-of 3
     agon admin tournament create league --preset yahtzee-class --format 'swiss -> top 4' --line 16
+    agon admin tournament create show --preset fish --named house:greedy house:search --pace 800
     agon admin tournament pause cup --why 'the network of room 3 is down'
     agon admin tournament award cup --winner ann --why 'led when the server crashed'
     agon admin tournament enter league dan --why 'came by the late train'
@@ -146,6 +147,9 @@ pub(crate) struct CreateArgs {
     /// A match is a best of K games; K is odd.
     #[arg(long, value_name = "K")]
     pub(crate) best_of: Option<u32>,
+    /// House players wait this many milliseconds before each answer, so that people can follow.
+    #[arg(long, value_name = "MS")]
+    pub(crate) pace: Option<u64>,
     /// Play duplicate games: groups of games with the same luck, in which every player takes every
     /// seat once.
     #[arg(long)]

@@ -99,6 +99,8 @@ struct TournamentTable {
     answer_ms: Option<u64>,
     bank_ms: Option<u64>,
     wait_ms: Option<u64>,
+    /// How long house players wait before each answer.
+    pace_ms: Option<u64>,
     #[serde(default)]
     start: Start,
 }
@@ -423,6 +425,7 @@ fn announcement(table: &TournamentTable) -> Result<Announcement> {
     super::set(&mut policy.rules.best_of, table.best_of);
     super::set(&mut policy.rules.time.answer_ms, table.answer_ms);
     super::set(&mut policy.rules.time.bank_ms, table.bank_ms);
+    super::set(&mut policy.rules.time.house_pace_ms, table.pace_ms);
     super::set(&mut policy.rules.time.wait_ms, table.wait_ms);
     policy.check().map_err(wrong)?;
     let selection = match (table.players, &table.named) {

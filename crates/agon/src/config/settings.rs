@@ -313,6 +313,7 @@ mod tests {
 # answer_ms = 10000                 # by default as in the preset; so are bank_ms and wait_ms
 # bank_ms = 0
 # wait_ms = 60000
+# pace_ms = 0                       # house players wait this long, so that people can follow
 # start = "when-ready"
 "#;
 

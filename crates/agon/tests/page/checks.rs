@@ -94,6 +94,7 @@ pub(crate) fn furnished() -> (World, Vec<(&'static str, &'static str)>) {
         ("#/leaderboard/yahtzee", "#leaderboard tbody tr"),
         ("#/archive", ".entry"),
         ("#/formats", "form"),
+        ("#/tv/cup", ".tv-won"),
         ("#/rules", ".pressable"),
         ("#/rules/yahtzee", ".steps .picture"),
         ("#/rules/fish", ".steps .picture"),

@@ -17,6 +17,7 @@ mod presence;
 mod remote;
 mod replaying;
 mod screenshots;
+mod showing;
 mod start;
 #[expect(dead_code, reason = "the tests of the server use the rest")]
 #[path = "../server/support.rs"]

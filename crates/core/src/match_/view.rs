@@ -22,6 +22,13 @@ pub struct MatchView<'a> {
     games: Vec<&'a GameResult>,
 }
 
+impl MatchView<'_> {
+    /// Games won by player; a shared game counts one half.
+    pub fn won(&self) -> &[f32] {
+        &self.won
+    }
+}
+
 impl Match {
     /// The match as everybody may see it.
     pub fn view(&self) -> MatchView<'_> {

@@ -55,7 +55,7 @@ impl Tournament {
         self.state.awarded.is_some() && !self.is_over()
     }
 
-    fn rounds_are_over(&self) -> bool {
+    pub(super) fn rounds_are_over(&self) -> bool {
         matches!(self.state.phase, Phase::Farewell(_) | Phase::Ended | Phase::Aborted(_))
     }
 

@@ -30,7 +30,13 @@ impl Tournament {
             },
         });
         let rounds: Vec<RoundResult> = rounds.collect();
-        let standings = self.field().standings(self.plan.policy.format.rules());
+        let format = self.plan.policy.format.rules();
+        let field = self.field();
+        let mut standings = field.standings(format);
+        if !self.rounds_are_over() {
+            let lost = self.state.rounds.iter().flat_map(|round| format.eliminated(round, &field));
+            place_eliminated_last(&mut standings, &lost.collect());
+        }
         let by_kind = |cheat: bool| -> Vec<PlayerName> {
             let names = standings.iter().filter(|summary| {
                 let mut faults = summary.faults.iter().map(|(_, faulted)| &faulted.fault);
@@ -130,6 +136,20 @@ fn rank(mut all: Vec<(PlayerSummary, Merit)>) -> Vec<PlayerSummary> {
         all[at].0.rank = rank;
     }
     all.into_iter().map(|(summary, _)| summary).collect()
+}
+
+/// Moves eliminated players behind those who are still in, in the order of their places. Without
+/// this, a player who lost early in a round would stand above players who still play that round.
+fn place_eliminated_last(standings: &mut [PlayerSummary], places: &HashMap<&PlayerName, u32>) {
+    standings.sort_by_key(|summary| places.get(&summary.player).copied().unwrap_or(0));
+    let (mut rank, mut before) = (0, None);
+    for (summary, at) in standings.iter_mut().zip(1..) {
+        // Equal merit was an equal rank among all players.
+        if before.replace(summary.rank) != Some(summary.rank) {
+            rank = at;
+        }
+        summary.rank = places.get(&summary.player).copied().unwrap_or(rank);
+    }
 }
 
 fn add_bye(records: &mut HashMap<&PlayerName, PlayerRecord>, bye: &Bye, round: u32) {

@@ -10,7 +10,7 @@ use super::watch::{About, Shown, Topic};
 use crate::MatchKey;
 use crate::journal::StreamKey;
 use crate::services::Context;
-use crate::show::{self, ShownMatch};
+use crate::show::{self, LiveScore, ShownMatch};
 use agon_core::{Millis, TournamentId};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -148,6 +148,19 @@ impl Cells {
         }
         let live = self.live_match(key)?;
         Some(show::text(&ShownMatch::of(live, cx.present.wires(live))))
+    }
+
+    /// The scores of the running matches of a tournament.
+    pub(crate) fn live_scores(&self, tournament: &TournamentId) -> Vec<LiveScore> {
+        let rounds = self.tournament(tournament).map_or(&[][..], |live| live.rounds());
+        let planned = rounds.iter().flat_map(|round| round.matches.iter().zip(&round.results));
+        let open = planned.filter(|(_, result)| result.is_none());
+        let scores = open.filter_map(|(plan, _)| {
+            let key = MatchKey::new(tournament.clone(), plan.id.clone());
+            let played = self.live_match(&key).filter(|played| played.result().is_none())?;
+            Some(LiveScore::of(played, self.held_back.contains_key(&key)))
+        });
+        scores.collect()
     }
 
     /// The messages for a new spectator of a delayed match, each with its due time; `None` if it is

@@ -153,6 +153,7 @@ impl Cells {
             }
             Timer::Resumed(tournament) => self.miss_after_pause(cx, &tournament),
             Timer::Watch(topic) => self.show_late(cx, &topic),
+            Timer::HousePace(key, request) => self.pace_due(cx, &key, &request),
             _ => {}
         }
     }

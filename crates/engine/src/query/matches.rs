@@ -3,7 +3,7 @@
 
 use super::super::cells::watch::{NoWatch, Shown, Topic, WatcherId};
 use super::super::journal::StreamKey;
-use super::super::show::{self, ComingMatch, ShownMatch};
+use super::super::show::{self, ComingMatch, LiveScore, ShownMatch};
 use super::super::{Engine, MatchKey};
 use super::Query;
 use agon_core::lobby::Standing;
@@ -59,6 +59,17 @@ impl Query for FindMatch {
                 }
             }
         }
+    }
+}
+
+/// Asks for the scores of the running matches of a tournament, in the order of the pairings.
+pub struct ListLiveScores(pub TournamentId);
+
+impl Query for ListLiveScores {
+    type Answer = Vec<LiveScore>;
+
+    fn answer(self, engine: &mut Engine) -> Vec<LiveScore> {
+        engine.cells.live_scores(&self.0)
     }
 }
 

@@ -29,7 +29,7 @@ pub use lobby::{
 };
 pub use matches::{
     ArchiveVersion, FindFinishedView, FindMatch, FindSecrets, FoundMatch, ListFaultyMatches,
-    MatchSecrets, StartWatching,
+    ListLiveScores, MatchSecrets, StartWatching,
 };
 pub use node::{
     AnnounceNumbered, AttachAgain, IsLive, ListCutOff, ListRequests, Locate, LookBeforeStart,

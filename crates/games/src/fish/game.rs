@@ -6,7 +6,7 @@ use super::{
     Answer, Color, Config, Drawn, Ice, Phase, PlayerView, Question, SEATS_MAX, State, Tile, View,
     penguins_each, speech, text, write,
 };
-use crate::{Game, Outcome, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
+use crate::{Game, Outcome, PublicScore, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
 use std::ops::RangeInclusive;
 
 /// The most penguins of one player.
@@ -173,6 +173,14 @@ impl Game for Fish {
     }
 
     #[inline]
+    /// The fish so far; the caught part of all fish is over.
+    fn public_score(view: &View) -> Option<PublicScore> {
+        let points: Vec<i64> = view.players.iter().map(|player| i64::from(player.score)).collect();
+        let caught: usize = view.players.iter().map(|player| player.score as usize).sum();
+        let left: usize = view.board.rows().flatten().map(|fish| usize::from(*fish)).sum();
+        Some(PublicScore::new(points, caught, caught + left))
+    }
+
     fn outcome(&self) -> Option<Outcome> {
         (self.phase == Phase::Over).then(|| {
             let scores = self.scores[..self.seats()].iter().map(|score| i64::from(*score));

@@ -2,10 +2,13 @@
 
 use super::score::{LONGEST, Tally, tally};
 use super::state::{SEATS_MAX, Stage, Trains};
-use super::talk::{Answer, Drawn, HAND_LEN, MORE_LEN, OFFER_LEN, Question, RAILS};
+use super::talk::{Answer, Drawn, HAND_LEN, MORE_LEN, OFFER_LEN, Question, RAILS, RAILS_LAST};
+use super::view::Player;
 use super::{Config, Pair, View, render, speech, write};
 use crate::game::write_json;
-use crate::{Game, Outcome, Proposal, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
+use crate::{
+    Game, Outcome, Proposal, PublicScore, Refusal, Seat, SeatSet, Seed, SetupError, Viewer,
+};
 use std::ops::RangeInclusive;
 
 impl Game for Trains {
@@ -90,6 +93,16 @@ impl Game for Trains {
 
     /// A player that was removed has 0 points.
     #[inline]
+    /// The acquired segments. Destinations stay hidden, and the longest path counts at the end.
+    fn public_score(view: &View) -> Option<PublicScore> {
+        let segments = |player: &Player| {
+            player.acquired.iter().map(|one| i64::from(one.length.segments())).sum::<i64>()
+        };
+        let points: Vec<i64> = view.players.iter().map(segments).collect();
+        let most = points.iter().max().map_or(0, |most| *most as usize);
+        Some(PublicScore::new(points, most, usize::from(RAILS - RAILS_LAST)))
+    }
+
     fn outcome(&self) -> Option<Outcome> {
         (self.stage == Stage::Over).then(|| self.final_outcome())
     }

@@ -6,9 +6,9 @@ use super::config::{Config, DiceSource};
 use super::dice::{Hand, Step};
 use super::state::{Latest, SEATS, Yahtzee};
 use super::view::{Drawn, View};
-use super::{ScoreBox, speech, text, write};
+use super::{ScoreBox, TURNS, speech, text, write};
 use crate::game::write_json;
-use crate::{Game, Outcome, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
+use crate::{Game, Outcome, PublicScore, Refusal, Seat, SeatSet, Seed, SetupError, Viewer};
 use std::ops::RangeInclusive;
 
 impl Game for Yahtzee {
@@ -94,6 +94,11 @@ impl Game for Yahtzee {
     }
 
     #[inline]
+    fn public_score(view: &View) -> Option<PublicScore> {
+        let points = view.cards.iter().map(|card| i64::from(card.total)).collect();
+        Some(PublicScore::new(points, view.history.len(), TURNS))
+    }
+
     fn outcome(&self) -> Option<Outcome> {
         if !self.unfinished().is_empty() {
             return None;

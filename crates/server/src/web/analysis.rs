@@ -10,13 +10,22 @@ use crate::engine::query::{FindTournament, FoundTournament};
 use agon_analysis::{
     AdjustedStandings, GameAnalysis, Models, RecordedGame, analyse_game, recorded_games,
 };
-use agon_core::{MatchName, TournamentId};
-use axum::extract::{Path, State};
+use agon_core::{MatchName, Millis, TournamentId};
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 /// The most matches of a tournament that are analysed at once.
 const MATCHES_MAX: usize = 2_000;
+
+/// The most analyses of games that run or wait.
+const QUEUE_MAX: usize = 16;
 
 /// The points of all players of a tournament, as scored and without luck.
 #[derive(Serialize, JsonSchema)]
@@ -32,22 +41,78 @@ pub(super) struct TournamentAnalysis {
     refused: u32,
 }
 
-pub(super) async fn of_game(State(web): State<Web>, asked: games::Numbered) -> Answer {
+/// The permits for analyses of games, which may take many seconds. They have a thread of their own,
+/// so that they do not keep other pages waiting.
+pub(super) struct Analysts {
+    /// Analyses that run or wait.
+    queue: Arc<Semaphore>,
+    running: Arc<Semaphore>,
+}
+
+impl Default for Analysts {
+    fn default() -> Analysts {
+        let [queue, running] = [QUEUE_MAX, 1].map(|count| Arc::new(Semaphore::new(count)));
+        Analysts { queue, running }
+    }
+}
+
+impl Analysts {
+    /// Analyses a game as soon as no other game is analysed.
+    async fn analyse(&self, game: RecordedGame) -> Result<Vec<u8>, Problem> {
+        let queued = Arc::clone(&self.queue).try_acquire_owned();
+        let queued = queued.map_err(|_| Problem::busy("the server analyses other games"))?;
+        let running = Arc::clone(&self.running).acquire_owned().await;
+        let running = running.map_err(|_| Problem::internal())?;
+        let analysed = tokio::task::spawn_blocking(move || {
+            // Held to the end, even if the client has disconnected meanwhile.
+            let _permits = (queued, running);
+            analyse_game(&game, &Models::standard())
+        });
+        let analysed = analysed.await.map_err(|_| Problem::internal())?;
+        let analysed = analysed.map_err(|why| Problem::unprocessable(why.to_string()))?;
+        serde_json::to_vec::<GameAnalysis>(&analysed).map_err(|_| Problem::internal())
+    }
+}
+
+/// How long a client waits for an analysis.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Waiting {
+    /// After this many milliseconds the answer is 202, and the client asks again later.
+    #[serde(default)]
+    wait_ms: Option<Millis>,
+}
+
+pub(super) async fn of_game(
+    State(web): State<Web>,
+    asked: games::Numbered,
+    Query(Waiting { wait_ms }): Query<Waiting>,
+) -> Answer {
     let (key, number, version) = games::finished(&web, asked, "analysed").await?;
     let MatchName { tournament, id } = &*key;
     let answer = answers::Key { path: format!("{tournament}/{id}/{number}/analysis"), version };
-    let asked = key.clone();
-    let build = move |archive: &Archive| {
-        let recorded = recorded(archive, &asked)?;
-        let game = recorded.iter().find(|game| game.result.game == number);
-        Some(game.ok_or_else(|| missing(&asked, number)).and_then(|game| {
-            let analysed = analyse_game(game, &Models::standard());
-            let analysed = analysed.map_err(|why| Problem::unprocessable(why.to_string()))?;
-            serde_json::to_vec::<GameAnalysis>(&analysed).map_err(|_| Problem::internal())
-        }))
+    // A task of its own: if the request takes too long, the next one finds the finished analysis.
+    let mut built = tokio::spawn(async move {
+        let build = async {
+            let asked = key.clone();
+            let found = move |archive: &Archive| {
+                let games = recorded(archive, &asked)?;
+                Some(games.into_iter().find(|game| game.result.game == number))
+            };
+            let game = archive::read(&web, found).await?.ok_or_else(|| missing(&key, number))?;
+            web.analysts.analyse(game).await
+        };
+        web.answers.get(answer, build).await
+    });
+    let built = match wait_ms {
+        None => built.await,
+        Some(wait_ms) => match timeout(Duration::from_millis(wait_ms), &mut built).await {
+            Ok(built) => built,
+            Err(_) => return Ok(StatusCode::ACCEPTED.into_response()),
+        },
     };
-    let built = web.answers.get(answer, async { archive::read(&web, build).await? });
-    Ok(answers::send(built.await?, "application/json"))
+    let built = built.map_err(|_| Problem::internal())?;
+    Ok(answers::send(built?, "application/json"))
 }
 
 fn missing(key: &MatchKey, number: u32) -> Problem {

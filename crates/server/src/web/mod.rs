@@ -95,6 +95,7 @@ struct Web {
     guests: Arc<PerMinute>,
     /// The permits of the threads that read the log.
     readers: Arc<Semaphore>,
+    analysts: Arc<analysis::Analysts>,
 }
 
 impl Web {
@@ -137,6 +138,7 @@ pub async fn serve_http(
         answers: Arc::default(),
         guests: Arc::default(),
         readers: Arc::new(Semaphore::new(READERS_MAX)),
+        analysts: Arc::default(),
     };
     tokio::spawn(standings::warm(web.clone()));
     listener::serve(listener, router(web), host).await;

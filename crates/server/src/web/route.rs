@@ -161,6 +161,11 @@ impl Route {
         self.also(Given { status: 204, tells: "It was done.", body: None })
     }
 
+    /// Answers that it is not ready yet.
+    pub(super) fn accepts(self, tells: &'static str) -> Route {
+        self.also(Given { status: 202, tells, body: None })
+    }
+
     /// Answers with text of another type.
     pub(super) fn text(self, media: &'static str) -> Route {
         let shape: Shape = |generator| generator.subschema_for::<String>();

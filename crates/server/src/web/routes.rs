@@ -152,6 +152,13 @@ fn of_tournaments() -> Vec<Route> {
         Route::get("/api/v1/tournaments/{id}", tournaments::one, "A tournament.")
             .gives::<ShownTournament>(200)
             .fails(&[404]),
+        Route::get(
+            "/api/v1/tournaments/{id}/live",
+            tournaments::live,
+            "The scores of the running matches of a tournament.",
+        )
+        .gives::<tournaments::LiveScores>(200)
+        .fails(&[404]),
         Route::post("/api/v1/tournaments/{id}/signups", tournaments::sign_up, "Signs up.")
             .by(Token)
             .may_take::<tournaments::Entry>()
@@ -279,7 +286,9 @@ fn of_matches() -> Vec<Route> {
             analysis::of_game,
             "The luck of every draw and the cost of every decision in a game that is over.",
         )
+        .query::<analysis::Waiting>()
         .gives::<agon_analysis::GameAnalysis>(200)
+        .accepts("The server analyses the game; ask again later.")
         .fails(&[404, 409, 422]),
         Route::get(
             "/api/v1/tournaments/{id}/matches/{match}/games/{game}/positions",
@@ -404,6 +413,8 @@ fn of_the_server() -> Vec<Route> {
         .gives::<Value>(200)
         .fails(&[404]),
         Route::get("/", start::page, "What goes on, for people.").text("text/html; charset=utf-8"),
+        Route::get("/tv", start::page, "The same page, as a projector shows it.")
+            .text("text/html; charset=utf-8"),
         Route::get("/web/{file}", assets::file, "A file of that page.")
             .text(assets::SCRIPT)
             .text(assets::STYLE)

@@ -5,7 +5,10 @@ use super::page::Page;
 use super::problem::Problem;
 use super::who::Who;
 use super::{Answer, Web, answers, archive};
-use crate::engine::query::{FindTournament, FoundTournament, ListTournaments, SignUp, Withdraw};
+use crate::engine::query::{
+    FindTournament, FoundTournament, ListLiveScores, ListTournaments, SignUp, Withdraw,
+};
+use crate::engine::show::LiveScore;
 use agon_core::{Age, PlayerName, TournamentId};
 use axum::Json;
 use axum::extract::{Path, Query, State};
@@ -54,6 +57,23 @@ pub(super) async fn one(State(web): State<Web>, Path(id): Path<String>) -> Answe
         }
     };
     Ok(Json(shown).into_response())
+}
+
+/// The scores of the running matches of a tournament.
+#[derive(Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LiveScores {
+    tournament: TournamentId,
+    matches: Vec<LiveScore>,
+}
+
+pub(super) async fn live(State(web): State<Web>, Path(id): Path<String>) -> Answer {
+    let tournament = TournamentId::from(id);
+    if let FoundTournament::Nothing = web.ask(FindTournament(tournament.clone())).await? {
+        return Err(unknown(&tournament));
+    }
+    let matches = web.ask(ListLiveScores(tournament.clone())).await?;
+    Ok(Json(LiveScores { tournament, matches }).into_response())
 }
 
 /// The log of a finished tournament: it contains the secret of all randomness.
