@@ -173,7 +173,8 @@ function guest() {
 
 /** Loads the game that plays by itself, once there is time for it. */
 export function loadDemo() {
-  const load = () => void import("./demo.js");
+  // A user who leaves meanwhile stops the load; the page is whole without the game.
+  const load = () => void import("./demo.js").catch(() => {});
   if ("requestIdleCallback" in window) requestIdleCallback(load, { timeout: 2_000 });
   else setTimeout(load, 300);
 }
