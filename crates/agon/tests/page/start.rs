@@ -39,7 +39,7 @@ fn two_clicks_lead_a_stranger_to_the_first_move() {
     browser.until_text(".tray.asked", "Roll 2 of 3");
     let took = started.elapsed();
     // The machine of the tests may be busy, so the time is printed and decides nothing.
-    println!("from an empty server to the first move: 2 clicks, {} ms", took.as_millis());
+    eprintln!("from an empty server to the first move: 2 clicks, {} ms", took.as_millis());
     assert_eq!(browser.eval("clicks"), 2);
     assert!(account(&mut browser).starts_with("Guest "));
     let running = tournaments(&world, "running");
