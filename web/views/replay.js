@@ -4,7 +4,6 @@ import { Problem, get, path } from "../lib/api.js";
 import { unfold } from "../lib/changes.js";
 import { h, render } from "../lib/dom.js";
 import { replayer } from "../lib/replayer.js";
-import { download, saved } from "../lib/saved.js";
 import { styled } from "../lib/styled.js";
 
 /** @typedef {import("../lib/replayer.js").Data} Data */
@@ -190,6 +189,7 @@ function extras(data, title, app) {
   const name = `${tournament}-${match}-${number}`;
   const save = async () => {
     try {
+      const { download, saved } = await import("../lib/saved.js");
       // The evidence of faults is not for everybody, so a file that people pass on has none.
       const faults = data.faults?.map(({ evidence: _, ...fault }) => fault);
       download(`${name}.html`, "text/html", await saved(title, { ...data, faults }));
@@ -214,7 +214,10 @@ function extras(data, title, app) {
     button("Copy link to this step", share),
     button(
       "Download the log",
-      () => download(`${name}.jsonl`, "application/jsonl", data.log),
+      async () => {
+        const { download } = await import("../lib/saved.js");
+        download(`${name}.jsonl`, "application/jsonl", data.log);
+      },
       "log",
     ),
     button("Save as one file", save, "save"),
