@@ -34,11 +34,15 @@ export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) 
       render(place, ...head(tournament, match, game, data).childNodes);
       const shown = replayer(root, data, {
         verifier: () => import("../lib/verify.js"),
+        analyst: () => import("../replay/analysis.js"),
         at,
         moved: link,
         extras: () => extras(data, `${names}: ${title}`, app),
       });
-      const seen = whenSeen(shown.panel.element, () => analyse(data, shown.panel, () => gone));
+      const seen = whenSeen(shown.place, async () => {
+        const panel = await shown.explain();
+        if (!gone) analyse(data, panel, () => gone);
+      });
       end = () => {
         seen();
         shown.end();
