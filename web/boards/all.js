@@ -1,5 +1,6 @@
-// All boards, by the game they are for.
+// All boards, by the game they are for. Replays need them at once; other views use load.js.
 
+import { created } from "./board.js";
 import "./fish.js";
 import "./trains.js";
 import "./yahtzee.js";
@@ -11,10 +12,5 @@ import "./yahtzee.js";
  * @param {string} game @returns {Board | null}
  */
 export function boardOf(game) {
-  const name = `agon-${game}`;
-  if (!customElements.get(name)) return null;
-  const board = /** @type {Board} */ (document.createElement(name));
-  board.classList.add("board", game);
-  board.setAttribute("data-key", `board-${game}`);
-  return board;
+  return created(game);
 }

@@ -274,3 +274,16 @@ export class Board extends HTMLElement {
     return start - now;
   }
 }
+
+/**
+ * A new board of a game whose module is loaded; `null` if there is none.
+ * @param {string} game @returns {Board | null}
+ */
+export function created(game) {
+  const name = `agon-${game}`;
+  if (!customElements.get(name)) return null;
+  const board = /** @type {Board} */ (document.createElement(name));
+  board.classList.add("board", game);
+  board.setAttribute("data-key", `board-${game}`);
+  return board;
+}

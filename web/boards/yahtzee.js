@@ -231,7 +231,8 @@ class YahtzeeBoard extends Board {
       h(
         "span",
         { class: "soft small" },
-        `Roll ${asked.roll ?? 1} of 3. Choose the dice to keep.`,
+        `Roll ${asked.roll ?? 1} of 3.`,
+        h("span", { class: "more" }, " Choose the dice to keep."),
         h("span", { class: "keys" }, " Keys: 1 to 5, R to roll."),
       ),
     );

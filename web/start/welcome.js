@@ -108,10 +108,10 @@ function levels() {
       h("span", {}, word),
     );
   return h(
-    "fieldset",
-    { class: "levels" },
-    h("legend", {}, "Your opponent"),
-    h("div", { class: "row" }, LEVELS.map(one)),
+    "div",
+    { class: "levels row", role: "radiogroup", "aria-label": "Your opponent" },
+    h("span", { "aria-hidden": "true" }, "Your opponent:"),
+    LEVELS.map(one),
   );
 }
 

@@ -1,7 +1,7 @@
 // A running match: `#/game/cup/r1m1`. It shows only public information; spectators who join late
 // see everything from the start.
 
-import { boardOf } from "../boards/all.js";
+import { loadBoard } from "../boards/load.js";
 import { Problem, get, path } from "../lib/api.js";
 import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
@@ -66,8 +66,9 @@ class Live {
     /** When the shown position was reached, by this machine's clock. */
     this.since = Date.now();
     this.limits = { answer_ms: 0 };
-    /** @type {ReturnType<typeof boardOf>} */
+    /** @type {import("../boards/board.js").Board | null} */
     this.board = null;
+    this.boardAsked = false;
     this.time = h("span", { class: "clock" });
     // The parts stay the same elements, so that focus and animations stay too.
     this.head = h(
@@ -245,19 +246,35 @@ class Live {
     this.stage.style.setProperty("--above", `${Math.round(top)}px`);
   }
 
+  /**
+   * Loads the board of the game.
+   * @param {string} game
+   */
+  async load(game) {
+    this.boardAsked = true;
+    try {
+      this.board = await loadBoard(game);
+      const none = h("p", { class: "soft" }, `This page cannot show the game ${game}.`);
+      this.place.replaceChildren(this.board ?? none);
+      if (!this.gone) this.draw();
+    } catch (problem) {
+      // The server does not answer: the next event tries again.
+      if (!(problem instanceof TypeError)) throw problem;
+      this.boardAsked = false;
+    }
+  }
+
   /** @param {any} data @param {any} now @param {string[]} names */
   drawBoard(data, now, names) {
-    this.board ??= now ? boardOf(data.game) : null;
+    if (now && !this.boardAsked) this.load(data.game);
     if (!this.board) {
-      const words = now
-        ? `This page cannot show the game ${data.game}.`
-        : data.standing === "waiting"
+      const words =
+        data.standing === "waiting"
           ? "The match starts in a moment."
           : "The match waits for its players.";
-      this.place.replaceChildren(h("p", { class: "soft" }, words));
+      if (!now) this.place.replaceChildren(h("p", { class: "soft" }, words));
       return;
     }
-    if (!this.board.isConnected) this.place.replaceChildren(this.board);
     if (now)
       this.board.shown = {
         view: now.view,

@@ -2,7 +2,7 @@
 // the same request is waiting. The connection belongs to the tab (play/session.js), so this view
 // only shows what it has received.
 
-import { boardOf } from "../boards/all.js";
+import { loadBoard } from "../boards/load.js";
 import { Problem, casual, get, path } from "../lib/api.js";
 import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
@@ -88,8 +88,13 @@ class Play {
     /** The request whose time was found to be over. */
     this.late = "";
     this.unwatch = () => {};
-    /** @type {ReturnType<typeof boardOf>} */
+    /** @type {import("../boards/board.js").Board | null} */
     this.board = null;
+    /**
+     * The match whose board was asked for.
+     * @type {Seat | null}
+     */
+    this.loading = null;
     this.head = h("div", { class: "play-head" });
     this.time = h("div", { class: "deadline" });
     this.news = h("div", { class: "stack news-here" });
@@ -228,7 +233,7 @@ class Play {
     this.here = seat;
     this.since = Date.now();
     this.faults = [];
-    this.board = null;
+    [this.board, this.loading] = [null, null];
     this.place.replaceChildren();
     this.findLimits(seat);
     const events = path`/api/v1/tournaments/${seat.tournament}/matches/${seat.match}/events`;
@@ -591,17 +596,34 @@ class Play {
       this.say("");
       return;
     }
-    if (!this.board) {
-      this.board = boardOf(here.game);
-      this.board?.addEventListener("answer", (event) =>
+    if (this.board) this.board.shown = shown;
+    else this.load(here);
+    this.say(this.words(here, shown));
+  }
+
+  /**
+   * Loads the board of a match.
+   * @param {Seat} seat
+   */
+  async load(seat) {
+    if (this.loading === seat) return;
+    this.loading = seat;
+    try {
+      const board = await loadBoard(seat.game);
+      if (this.here !== seat || this.gone.signal.aborted) return;
+      this.board = board;
+      board?.addEventListener("answer", (event) =>
         this.answer(/** @type {CustomEvent} */ (event).detail),
       );
       this.place.replaceChildren(
-        this.board ?? h("p", {}, `This page cannot show the game ${here.game}.`),
+        board ?? h("p", {}, `This page cannot show the game ${seat.game}.`),
       );
+      this.draw();
+    } catch (problem) {
+      // The server does not answer: the next message tries again.
+      if (!(problem instanceof TypeError)) throw problem;
+      this.loading = null;
     }
-    if (this.board) this.board.shown = shown;
-    this.say(this.words(here, shown));
   }
 
   /** @param {Seat} here @param {import("../boards/board.js").Shown} shown */

@@ -75,7 +75,7 @@ pub(crate) enum Command {
     Admin(AdminArgs),
     /// Check, repair or back up the log of a server or a run.
     Log(log::LogArgs),
-    /// Show the nodes of a cluster: servers that share one database.
+    /// Show the servers that share one database, and choose the one that plays.
     Cluster(cluster::ClusterArgs),
     /// Examine a program before its first tournament, and report what would fail there.
     Doctor(DoctorArgs),

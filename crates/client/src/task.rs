@@ -19,8 +19,9 @@ use tokio::time::Instant;
 const PENDING_MAX: usize = 64;
 /// How long a login may take.
 const LOGIN: Duration = Duration::from_secs(30);
-/// How long a login may take before the client tries the next of several nodes.
-const LOGIN_ON_NODE: Duration = Duration::from_secs(5);
+/// How long one of several nodes may take for its first message before the client tries the next.
+/// A node whose process hangs accepts connections. Checking a password may take longer.
+const FIRST_MESSAGE_OF_NODE: Duration = Duration::from_secs(3);
 /// After this long without a message, the task sends a ping; after as long again, the connection
 /// counts as lost.
 const QUIET: Duration = Duration::from_secs(20);
@@ -245,12 +246,12 @@ async fn log_in(
     node: &mut usize,
 ) -> Result<(Wire, Welcome), ClientError> {
     let nodes = settings.server.nodes();
-    let limit = if nodes.len() > 1 { LOGIN_ON_NODE } else { LOGIN };
+    let first_max = if nodes.len() > 1 { FIRST_MESSAGE_OF_NODE } else { LOGIN };
     let mut tries = 0;
     loop {
         *node %= nodes.len();
-        let trying = log_in_to(&nodes[*node], settings, token);
-        let tried = tokio::time::timeout(limit, trying).await;
+        let trying = log_in_to(&nodes[*node], settings, token, first_max);
+        let tried = tokio::time::timeout(LOGIN, trying).await;
         tries += 1;
         let error = match tried.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
             Ok(Ok(done)) => return Ok(done),
@@ -270,13 +271,15 @@ async fn log_in_to(
     node: &NodeAddress,
     settings: &Settings,
     token: &mut Option<String>,
+    first_max: Duration,
 ) -> io::Result<Result<(Wire, Welcome), Refused>> {
-    let mut wire = Wire::open(node).await?;
+    let mut wire = in_time(first_max, Wire::open(node)).await?;
     wire.send(&hello(settings)).await?;
+    let mut first_max = Some(first_max);
     loop {
         let by_token = token.is_some();
         wire.send(&login(settings, token.as_deref())).await?;
-        match welcomed(&mut wire).await? {
+        match welcomed(&mut wire, &mut first_max).await? {
             Ok(welcome) => {
                 if welcome.token.is_some() {
                     token.clone_from(&welcome.token);
@@ -296,10 +299,21 @@ async fn log_in_to(
     }
 }
 
-/// Waits for the answer to a login.
-async fn welcomed(wire: &mut Wire) -> io::Result<Result<Welcome, Refused>> {
+async fn in_time<T>(limit: Duration, what: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    tokio::time::timeout(limit, what).await.map_err(|_| io::ErrorKind::TimedOut)?
+}
+
+/// Waits for the answer to a login. The first message on a connection must arrive in `first_max`.
+async fn welcomed(
+    wire: &mut Wire,
+    first_max: &mut Option<Duration>,
+) -> io::Result<Result<Welcome, Refused>> {
     loop {
-        match Message::read(wire.receive().await?) {
+        let line = match first_max.take() {
+            Some(limit) => in_time(limit, wire.receive()).await?,
+            None => wire.receive().await?,
+        };
+        match Message::read(line) {
             Message::Welcome(welcome) => return Ok(Ok(welcome)),
             Message::Refused(refused) => return Ok(Err(refused)),
             _ => {}

@@ -485,18 +485,18 @@ fn casual_queue_starts_a_game_once_the_second_place_is_durable() {
     let enqueue = r#"{"type":"enqueue","queue":"fish-casual"}"#;
     let said = bench.say(1, enqueue);
     assert_eq!(said, ["append lobby: player-enqueued"]);
-    assert_eq!(bench.commit(), ["send 1 done"]);
+    assert_eq!(bench.commit(), ["send 1 done enqueue"]);
     let said = bench.say(2, enqueue);
     assert_eq!(said, ["append lobby: player-enqueued"], "nothing starts before it is durable");
     let done = bench.commit();
     assert!(
-        done.contains(&"append lobby: tournament-announced tournament-started".into()),
+        done.contains(&"append lobby: tournament-announced, tournament-started".into()),
         "{done:?}"
     );
     // The queues of operators start nothing.
     let enqueue = r#"{"type":"enqueue","queue":"fish"}"#;
     for conn in [1, 2] {
         bench.say(conn, enqueue);
-        assert_eq!(bench.commit(), [format!("send {conn} done")]);
+        assert_eq!(bench.commit(), [format!("send {conn} done enqueue")]);
     }
 }

@@ -28,8 +28,8 @@ BACK_OFF_S = (0.05, 5.0)
 QUIET_S_MAX, PONG_S_MAX = 20.0, 20.0
 #: How long a login may take.
 LOGIN_S_MAX = 60.0
-#: How long a login may take before the client tries the next of several nodes.
-LOGIN_ON_NODE_S_MAX = 5.0
+#: How long one of several nodes may take for its first message, before the next one is tried.
+FIRST_MESSAGE_S_MAX = 3.0
 #: How many answers are kept to be sent again.
 ANSWERS_MAX = 1024
 #: Wishes that are sent again if they may have been lost; the server asks for others again.
@@ -101,7 +101,7 @@ class Client:
         #: Since when nobody answers, and how often was tried since.
         self._failing: Optional[float] = None
         self._attempts = 0
-        self._welcome = False
+        self._welcome = self._greeted = False
         self._logins = 0
         self._by_token = False
         self._involved = 0
@@ -155,7 +155,7 @@ class Client:
         node = self._nodes[self._node % len(self._nodes)]
         self._transport = connect(node, self._ssl_context)
         self._connection += 1
-        self._welcome = False
+        self._welcome = self._greeted = False
         hello = self._asker.hello()
         if self._receipt is not None:
             # The same over all connections, and nobody else's.
@@ -217,8 +217,10 @@ class Client:
     def _hear(self) -> None:
         """Waits for a message and does what it asks for."""
         assert self._transport is not None, "only called while connected"
-        login_s = LOGIN_S_MAX if len(self._nodes) == 1 else LOGIN_ON_NODE_S_MAX
+        is_first = not self._greeted and len(self._nodes) > 1
+        login_s = FIRST_MESSAGE_S_MAX if is_first else LOGIN_S_MAX
         line = self._transport.receive(QUIET_S_MAX if self._welcome else login_s)
+        self._greeted = True
         if line is None:
             if not self._welcome:
                 raise Lost("the server does not answer the login")

@@ -17,14 +17,14 @@ use agon_games::Registry;
 use agon_server::query::{IssueOperatorToken, OpenSignUp};
 use agon_server::web::{Hosts, answer_starting, serve_http};
 use agon_server::{
-    Driver, Gateway, Handle, ServerError, Tls, reject_on_standby, serve_erlang, serve_peers,
-    serve_tcp,
+    Driver, Gateway, Handle, ServerError, Tls, serve_erlang, serve_peers, serve_tcp,
 };
 use agon_store::{Log, LogError, without_password};
 use anyhow::{Context, Result};
 use clap::Parser;
 pub(crate) use listen::open;
 use listen::{Places, listen};
+use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -178,25 +178,17 @@ async fn run(
     };
     // HTTP requests that come before the log is read get 503.
     let (up, heard) = oneshot::channel();
-    let (reason, reasons) = watch::channel("the server is starting: it reads its log");
+    let (reason, reasons) = watch::channel(store::STARTING);
     let starting = tokio::spawn(answer_starting(http, tls.clone(), reasons, heard));
-    let log = match &settings.store {
-        None => store::open_folder(&settings.data)?,
-        Some(url) => {
-            reason.send_replace("this node stands by: another one plays, or there is no database");
-            let claiming = store::open_database(url, places.tcp.to_string(), args.rejoin);
-            let others: Vec<&TcpListener> = ports.iter().map(|(_, listener)| listener).collect();
-            let log = tokio::select! {
-                log = claiming => log?,
-                () = reject_on_standby(&tcp, &others, tls.is_some()) => {
-                    unreachable!("it never ends")
-                }
-                _ = signals.0.recv() => return Ok(Ended::Stopped),
-                _ = signals.1.recv() => return Ok(Ended::Stopped),
-            };
-            reason.send_replace("the server is starting: it reads its log");
-            log
-        }
+    let standby = store::Standby {
+        tcp: &tcp,
+        others: ports.iter().map(|(_, listener)| listener).collect(),
+        has_tls: tls.is_some(),
+        reason: &reason,
+        rejoins: args.rejoin,
+    };
+    let Some(log) = store::open(&settings, standby, &mut signals).await? else {
+        return Ok(Ended::Stopped);
     };
     let driver = tokio::task::block_in_place(|| open_engine(Arc::clone(&log), &settings, pages))?;
     let handle = driver.handle();
@@ -239,17 +231,17 @@ async fn run(
     tracing::info!(tcp = %places.tcp, http = %places.http, tls = places.tls, "the server is up");
     notify::tell("READY=1");
     tokio::spawn(notify::keep_watchdog(handle.clone()));
-    let result = tokio::select! {
-        result = &mut ended => result,
-        () = asked_to_stop(signals, handle) => ended.await,
+    let (result, lease_lost) = tokio::select! {
+        result = &mut ended => (result, Ended::LeaseLost),
+        () = asked_to_stop(signals, handle) => (ended.await, Ended::Stopped),
     };
     let result = result.context("the engine ended without an error; this is a bug")?;
     match result {
         Err(error) if settings.store.is_some() && error.may_stand_by() => {
-            tracing::warn!("{error}; this node closes its connections and stands by");
-            // Closing the log could wait long for the database. The process is replaced anyway.
+            tracing::warn!("{error}; this node closes its connections");
+            // Closing the log could wait long for the database. The process ends anyway.
             std::mem::forget(log);
-            return Ok(Ended::LeaseLost);
+            return Ok(lease_lost);
         }
         result => result.map_err(|error| explained(error, &settings.data))?,
     }
@@ -300,6 +292,9 @@ fn explained(error: ServerError, dir: &Path) -> anyhow::Error {
     let next = match &error {
         ServerError::Log(LogError::Locked { .. }) => {
             "stop the other server, or give another folder with --data".to_owned()
+        }
+        ServerError::Log(away @ LogError::Io { kind: ErrorKind::NotConnected, .. }) => {
+            store::next_step(away).to_owned()
         }
         ServerError::Log(LogError::Io { .. }) | ServerError::Append(_) => {
             format!("make sure that {dir} is writable and the disk has room, then start again")

@@ -256,3 +256,33 @@ fn sandboxed_programs_end_with_a_killed_run() {
     finish(child);
     until("the program is gone", || marked(&token).is_empty());
 }
+
+/// Copies a folder with everything in it.
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
+        let (path, copy) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy_folder(&path, &copy);
+        } else {
+            fs::copy(&path, &copy).expect("a file");
+        }
+    }
+}
+
+#[test]
+fn run_that_was_killed_before_runs_used_the_engine_goes_on() {
+    let place = Place::new();
+    // One match is over, one has begun and one has not.
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/blackbox/data/killed-run");
+    copy_folder(&data, &place.path("old"));
+    let (old, new) = (place.arg("old"), place.arg("new"));
+    place.good(&["run", "--quiet", "--resume", &old]);
+    place.good(&["verify", "--quiet", &old]);
+    nothing_twice(&place.path("old"));
+    let mut args = vec!["run", "--quiet", "--out", &new, "--seed", "3", "--best-of", "1"];
+    args.extend(["--preset", "yahtzee-referee", "--format", "round-robin", "--player"]);
+    args.extend(["p1=house:optimal", "p2=house:random", "p3=house:random"]);
+    place.good(&args);
+    assert_eq!(place.results_text("old"), place.results_text("new"));
+}

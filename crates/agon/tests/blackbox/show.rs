@@ -1,6 +1,7 @@
 //! Output for people: replays, lists, brackets, the demonstration, the solver.
 
 use crate::support::{Place, snapshot};
+use agon_core::Preset;
 
 fn played(preset: &str) -> Place {
     let place = Place::new();
@@ -67,7 +68,7 @@ fn lists_name_everything() {
     snapshot("list", &place.good(&["list"]).stdout);
     let json = place.good(&["list", "--json"]).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!(json["presets"].as_array().map(Vec::len), Some(15));
+    assert_eq!(json["presets"].as_array().map(Vec::len), Some(Preset::NAMES.len()));
     assert_eq!(json["games"].as_array().map(Vec::len), Some(3));
 }
 

@@ -5,6 +5,7 @@ use crate::nodes::Cluster;
 use crate::support::{Client, until};
 use rustix::process::Signal;
 use serde_json::Value;
+use std::time::Instant;
 
 /// A cup that starts when its players are there.
 fn cup(players: u32, best_of: u32) -> String {
@@ -12,6 +13,19 @@ fn cup(players: u32, best_of: u32) -> String {
         "reconnect_ms = 120000\n[[tournament]]\nname = \"cup\"\npreset = \"yahtzee-queue\"\n\
          players = {players}\nbest_of = {best_of}\nstart = \"when-ready\"\n"
     )
+}
+
+/// Prints how long something takes. No test depends on it.
+struct Gap(&'static str, Instant);
+
+impl Gap {
+    fn begin(what: &'static str) -> Gap {
+        Gap(what, Instant::now())
+    }
+
+    fn end(self) {
+        eprintln!("{}: {:.2} s", self.0, self.1.elapsed().as_secs_f64());
+    }
 }
 
 fn grow(cluster: &Cluster, events: u64) {
@@ -32,17 +46,24 @@ fn cup_survives_killed_and_stopped_nodes_and_a_restarted_database() {
         names.iter().zip(bots).map(|(name, bot)| cluster.player(&[&a, &b], name, bot)).collect();
     until("the cup has begun", || !cluster.events("match/cup").is_empty());
     grow(&cluster, 60);
+    let gap = Gap::begin("the other node plays after a kill");
     a.kill();
     b.await_ready();
+    gap.end();
     grow(&cluster, 60);
     cluster.server.kill();
     cluster.server.resume();
+    let gap = Gap::begin("play goes on after the database is up again");
+    grow(&cluster, 1);
+    gap.end();
     grow(&cluster, 60);
     let a = cluster.start_again(a);
     a.await_standby();
+    let gap = Gap::begin("the other node plays after a stop");
     b.process().signal(Signal::TERM);
     assert_eq!(b.process().code(), Some(0), "a polite stop");
     a.await_ready();
+    gap.end();
     until("the cup is over", || cluster.is_over("cup"));
     for player in &mut players {
         assert_eq!(player.code(), Some(0));
@@ -64,8 +85,10 @@ fn player_gets_the_same_request_from_the_next_node_and_the_old_one_is_silent() {
     until("the cup has begun", || !cluster.events("match/cup").is_empty());
     let request = clients[0].hear_until("request");
     // The machine hangs. The other node takes over, and the player logs in there.
+    let gap = Gap::begin("the other node plays after the first one hangs");
     a.process().signal(Signal::STOP);
     b.await_ready();
+    gap.end();
     let mut again = Client::logged_in(&b.tcp, "ann");
     assert_eq!(again.hear_until("request")["id"], request["id"]);
     // The player answers the node that hangs as well. Once it wakes up it must not act on that.
@@ -98,7 +121,7 @@ fn operator_chooses_the_node_that_plays() {
     let cluster = Cluster::new("");
     let a = cluster.node("a");
     a.await_ready();
-    let b = cluster.node("b");
+    let mut b = cluster.node("b");
     b.await_standby();
     until("both nodes are listed", || node_that(&cluster, "stands by").is_some());
     let order = |args: &[&str]| {
@@ -121,6 +144,9 @@ fn operator_chooses_the_node_that_plays() {
     assert_eq!(order(&["move", &waiting.expect("a node")]).0, Some(0));
     a.await_ready();
     b.await_standby();
+    b.process().signal(Signal::TERM);
+    assert_eq!(b.process().code(), Some(0), "a node that stands by ends at once");
+    assert!(!cluster.said_by(&b).contains("panicked"));
 }
 
 #[test]

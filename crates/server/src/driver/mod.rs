@@ -288,8 +288,11 @@ impl Driver {
     /// Waits until this node certainly owns the log. Meanwhile the clock stands still, and the
     /// server neither reads nor sends anything.
     fn await_lease(&mut self) -> Result<(), ServerError> {
+        if !self.is_leased {
+            return Ok(());
+        }
         let mut unsure_since = None;
-        while self.is_leased {
+        loop {
             match self.log.standing() {
                 Standing::Owner => break,
                 Standing::Lost => return Err(ServerError::TakenOver),

@@ -34,6 +34,7 @@ assets![
     "boards/boards.css",
     "boards/fish.js",
     "boards/games.css",
+    "boards/load.js",
     "boards/strip.js",
     "boards/trains.js",
     "boards/yahtzee.js",

@@ -42,12 +42,21 @@ const LOST_MAX: Duration = Duration::from_secs(4);
 
 pub(super) struct Reader {
     database: Database,
-    client: Mutex<Client>,
+    /// None only while the reader is dropped.
+    client: Mutex<Option<Client>>,
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        // Closing a connection blocks, which a thread of an asynchronous runtime may not do.
+        let client = self.client.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let _ = std::thread::spawn(move || drop(client)).join();
+    }
 }
 
 impl Reader {
     pub(super) fn new(database: Database, client: Client) -> Reader {
-        Reader { database, client: Mutex::new(client) }
+        Reader { database, client: Mutex::new(Some(client)) }
     }
 
     pub(super) fn database(&self) -> &Database {
@@ -122,14 +131,15 @@ impl Reader {
         what: &'static str,
         mut query: impl FnMut(&mut Client) -> Result<T, postgres::Error>,
     ) -> Result<T, LogError> {
-        let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut answer = query(&mut client);
+        let mut held = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        let client = held.as_mut().ok_or(LogError::Closed)?;
+        let mut answer = query(client);
         let begun = Instant::now();
         while answer.as_ref().is_err_and(is_lost) && begun.elapsed() < LOST_MAX {
             std::thread::sleep(RECONNECT_PAUSE);
             answer = self.database.connect().and_then(|new| {
                 *client = new;
-                query(&mut client)
+                query(client)
             });
         }
         answer.map_err(|error| self.database.failure(what, &error))

@@ -4,7 +4,8 @@
 //! players, and claim the log when the owner has released it or its lease has expired.
 
 use super::{LOG_FILE, explained};
-use agon_server::ServerError;
+use crate::config::serve::Serve;
+use agon_server::{ServerError, reject_on_standby};
 use agon_store::{Claim, Log, LogError, Node, PostgresLog, SqliteLog};
 use anyhow::{Context, Result};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -12,6 +13,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::Signal;
+use tokio::sync::watch;
 
 /// The one cell of the log: its owner writes all streams.
 pub(crate) const CELL: &str = "lobby";
@@ -22,8 +26,42 @@ pub(crate) const LEASE: Duration = Duration::from_millis(1500);
 /// How often a node that stands by tries to claim the log.
 const CLAIM_PAUSE: Duration = Duration::from_millis(250);
 
+/// Why a server that starts does not answer yet.
+pub(super) const STARTING: &str = "the server is starting: it reads its log";
+
+/// The listeners of a node, which reject everybody until the node owns the log.
+pub(super) struct Standby<'a> {
+    pub(super) tcp: &'a TcpListener,
+    pub(super) others: Vec<&'a TcpListener>,
+    pub(super) has_tls: bool,
+    /// The reason in answers to HTTP requests.
+    pub(super) reason: &'a watch::Sender<&'static str>,
+    /// Whether the node waits for a database that does not answer.
+    pub(super) rejoins: bool,
+}
+
+/// Opens the log, and waits until this node owns it; `None` if a signal comes first.
+pub(super) async fn open(
+    settings: &Serve,
+    standby: Standby<'_>,
+    signals: &mut (Signal, Signal),
+) -> Result<Option<Arc<dyn Log>>> {
+    let Some(url) = &settings.store else { return open_folder(&settings.data).map(Some) };
+    let Standby { tcp, others, has_tls, reason, rejoins } = standby;
+    reason.send_replace("this node stands by: another one plays, or there is no database");
+    let address = tcp.local_addr().context("failed to read an address")?.to_string();
+    let log = tokio::select! {
+        log = open_database(url, address, rejoins) => log?,
+        () = reject_on_standby(tcp, &others, has_tls) => unreachable!("it never ends"),
+        _ = signals.0.recv() => return Ok(None),
+        _ = signals.1.recv() => return Ok(None),
+    };
+    reason.send_replace(STARTING);
+    Ok(Some(log))
+}
+
 /// Opens the log in a folder, and creates the folder if necessary.
-pub(super) fn open_folder(dir: &Path) -> Result<Arc<dyn Log>> {
+fn open_folder(dir: &Path) -> Result<Arc<dyn Log>> {
     use std::os::unix::fs::DirBuilderExt;
     // The folder contains password hashes and secrets, so only its owner may read it.
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
@@ -35,11 +73,7 @@ pub(super) fn open_folder(dir: &Path) -> Result<Arc<dyn Log>> {
 
 /// Opens the log in a database, and waits until this node owns it. A node that `rejoins` waits for
 /// the database too.
-pub(super) async fn open_database(
-    url: &str,
-    address: String,
-    rejoins: bool,
-) -> Result<Arc<dyn Log>> {
+async fn open_database(url: &str, address: String, rejoins: bool) -> Result<Arc<dyn Log>> {
     let log = connect(url, address, rejoins).await?;
     let asked = Arc::clone(&log);
     let has_standby = blocking(move || asked.has_synchronous_standby()).await?;
