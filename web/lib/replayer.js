@@ -3,7 +3,6 @@
 // It needs only its data, so that it works both in a file on a disk and on a server.
 
 import { boardOf } from "../boards/all.js";
-import { AnalysisPanel } from "../replay/analysis.js";
 import { h, render, svg } from "./dom.js";
 import { linesOf } from "./lines.js";
 
@@ -20,13 +19,16 @@ import { linesOf } from "./lines.js";
  *
  * @typedef {object} Options
  * @property {() => Promise<typeof import("./verify.js")>} verifier loads the verifier on demand
+ * @property {() => Promise<typeof import("../replay/analysis.js")>} analyst loads the analysis
  * @property {number} [at] the step to begin with, from 0; the last one otherwise
  * @property {(at: number) => void} [moved] called when another step is shown
  * @property {() => Node[]} [extras] more buttons
  *
  * @typedef {object} Replaying a replay that is shown
  * @property {() => void} end ends it
- * @property {AnalysisPanel} panel shows the analysis once it has come
+ * @property {Element} place where the analysis goes
+ * @property {() => Promise<import("../replay/analysis.js").AnalysisPanel>} explain loads the
+ *   analysis and shows what is known of it
  */
 
 const SPEEDS = [0.5, 1, 2, 4, 8];
@@ -54,7 +56,7 @@ export function replayer(root, data, options) {
     removeEventListener("keydown", key);
     player.stop();
   };
-  return { end, panel: player.panel };
+  return { end, place: player.place, explain: () => player.explain() };
 }
 
 class Player {
@@ -88,11 +90,25 @@ class Player {
       h("section", { class: "card" }, h("h2", {}, "Moves"), this.moves),
       this.check,
     );
-    this.panel = new AnalysisPanel(this.replay, (at) => this.go(at));
-    root.append(h("div", { class: "columns" }, stage, side), this.panel.element);
-    if (data.faults) this.panel.takeFaults(data.faults);
-    if (data.analysis) this.panel.take(data.analysis);
+    /** @type {import("../replay/analysis.js").AnalysisPanel | null} */
+    this.panel = null;
+    this.place = h(
+      "section",
+      { class: "card analysis", "aria-label": "Analysis" },
+      h("h2", {}, "Why did it end like this?"),
+    );
+    root.append(h("div", { class: "columns" }, stage, side), this.place);
     this.list();
+  }
+
+  async explain() {
+    const { AnalysisPanel } = await this.options.analyst();
+    const panel = new AnalysisPanel(this.replay, (at) => this.go(at), this.place);
+    this.panel = panel;
+    panel.mark(this.at);
+    if (this.data.faults) panel.takeFaults(this.data.faults);
+    if (this.data.analysis) panel.take(this.data.analysis);
+    return panel;
   }
 
   /** @param {number} at */
@@ -110,7 +126,7 @@ class Player {
     );
     this.controlsNow();
     this.mark();
-    this.panel.mark(this.at);
+    this.panel?.mark(this.at);
     this.options.moved?.(this.at);
   }
 

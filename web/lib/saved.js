@@ -69,6 +69,7 @@ export async function saved(title, data) {
   const at = (/** @type {string} */ name) => new URL(name, import.meta.url).href;
   const pieces = await collect(at("./replayer.js"), [], loaded);
   await collect(at("./verify.js"), pieces, loaded);
+  await collect(at("../replay/analysis.js"), pieces, loaded);
   const module = (/** @type {string} */ name) =>
     `m${pieces.findIndex((piece) => piece.url === at(name))}`;
   const files = ["style.css", "boards/boards.css", "boards/games.css", "replay/analysis.css"];
@@ -98,7 +99,9 @@ ${style}
 ${script}
 const data = JSON.parse(document.getElementById("data").textContent);
 const verifier = async () => ${module("./verify.js")};
-${module("./replayer.js")}.replayer(document.getElementById("main"), data, { verifier });
+const analyst = async () => ${module("../replay/analysis.js")};
+const main = document.getElementById("main");
+${module("./replayer.js")}.replayer(main, data, { verifier, analyst }).explain();
 </script>
 </body>
 </html>

@@ -30,8 +30,11 @@ import { median, moveTimes, took } from "./times.js";
 
 /** The part of a replay that explains the game. */
 export class AnalysisPanel {
-  /** @param {Replay} replay @param {(at: number) => void} go shows a step */
-  constructor(replay, go) {
+  /**
+   * @param {Replay} replay @param {(at: number) => void} go shows a step
+   * @param {Element} element where it goes
+   */
+  constructor(replay, go, element) {
     this.replay = replay;
     this.go = go;
     this.last = replay.steps.length - 1;
@@ -42,7 +45,7 @@ export class AnalysisPanel {
     this.faults = [];
     this.words = "The server analyses the game …";
     this.at = 0;
-    this.element = h("section", { class: "card analysis", "aria-label": "Analysis" });
+    this.element = element;
     this.draw();
   }
 

@@ -7,9 +7,6 @@ import { counted, signed } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").GameResult} GameResult */
 
-/** From this many games on, a match is summed up instead of listed. */
-export const SERIES_MIN = 6;
-
 const [WIDTH, HEIGHT, BELOW] = [420, 190, 24];
 /** About how many bars a histogram has. */
 const BARS = 15;

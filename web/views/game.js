@@ -10,18 +10,15 @@ import { isolated } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { clock, ending, moveList, standing } from "../lib/table.js";
-import { SERIES_MIN, series } from "../tournament/series.js";
 
 /** @typedef {import("../lib/moves.js").Move} Move */
 
+/** From this many games on, a match is summed up instead of listed. */
+const SERIES_MIN = 6;
+
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, [tournament = "", match = "r1m1"], app) {
-  styled(
-    "/web/boards/boards.css",
-    "/web/boards/games.css",
-    "/web/play/play.css",
-    "/web/replay/analysis.css",
-  );
+  styled("/web/boards/boards.css", "/web/boards/games.css", "/web/play/play.css");
   app.title(`${tournament}, match ${match}`);
   const live = new Live(root, tournament, match, app);
   const stop = watch(path`/api/v1/tournaments/${tournament}/matches/${match}/events`, {
@@ -47,6 +44,8 @@ class Live {
     this.tournament = tournament;
     this.match = match;
     this.gone = false;
+    /** @type {typeof import("../tournament/series.js").series | null} */
+    this.series = null;
     /** @type {any} */
     this.data = null;
     /**
@@ -317,6 +316,21 @@ class Live {
   }
 
   /**
+   * The sum of a long match; its code is loaded with the first one.
+   * @param {any} data @param {import("../lib/types.js").GameResult[]} games
+   */
+  sumUp(data, games) {
+    const { tournament, match, series } = this;
+    if (series) return series(tournament, match, data.match.players, games, data.standing === "over");
+    styled("/web/replay/analysis.css");
+    import("../tournament/series.js").then((loaded) => {
+      this.series = loaded.series;
+      if (!this.gone) this.draw();
+    });
+    return h("p", { class: "soft" }, "Loading …");
+  }
+
+  /**
    * The result, and a link to the replay.
    * @param {any} data
    */
@@ -358,13 +372,7 @@ class Live {
         : null,
       games.length < SERIES_MIN
         ? h("ul", {}, games.map(link))
-        : series(
-            this.tournament,
-            this.match,
-            data.match.players,
-            games,
-            data.standing === "over",
-          ),
+        : this.sumUp(data, games),
       this.logHead
         ? h("p", { class: "soft small chain-head" }, "Head of the log: ", h("code", {}, this.logHead))
         : null,

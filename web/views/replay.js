@@ -4,7 +4,6 @@ import { Problem, get, path } from "../lib/api.js";
 import { unfold } from "../lib/changes.js";
 import { h, render } from "../lib/dom.js";
 import { replayer } from "../lib/replayer.js";
-import { download, saved } from "../lib/saved.js";
 import { styled } from "../lib/styled.js";
 
 /** @typedef {import("../lib/replayer.js").Data} Data */
@@ -35,11 +34,15 @@ export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) 
       render(place, ...head(tournament, match, game, data).childNodes);
       const shown = replayer(root, data, {
         verifier: () => import("../lib/verify.js"),
+        analyst: () => import("../replay/analysis.js"),
         at,
         moved: link,
         extras: () => extras(data, `${names}: ${title}`, app),
       });
-      const seen = whenSeen(shown.panel.element, () => analyse(data, shown.panel, () => gone));
+      const seen = whenSeen(shown.place, async () => {
+        const panel = await shown.explain();
+        if (!gone) analyse(data, panel, () => gone);
+      });
       end = () => {
         seen();
         shown.end();
@@ -190,6 +193,7 @@ function extras(data, title, app) {
   const name = `${tournament}-${match}-${number}`;
   const save = async () => {
     try {
+      const { download, saved } = await import("../lib/saved.js");
       // The evidence of faults is not for everybody, so a file that people pass on has none.
       const faults = data.faults?.map(({ evidence: _, ...fault }) => fault);
       download(`${name}.html`, "text/html", await saved(title, { ...data, faults }));
@@ -214,7 +218,10 @@ function extras(data, title, app) {
     button("Copy link to this step", share),
     button(
       "Download the log",
-      () => download(`${name}.jsonl`, "application/jsonl", data.log),
+      async () => {
+        const { download } = await import("../lib/saved.js");
+        download(`${name}.jsonl`, "application/jsonl", data.log);
+      },
       "log",
     ),
     button("Save as one file", save, "save"),

@@ -145,12 +145,17 @@ fn graph_has_the_numbers_of_agon_analyse() {
     }
 }
 
+/// Scrolls to the analysis of a replay: the page loads it when it comes into sight.
+fn look_at_analysis(browser: &mut Browser) {
+    browser.until_true("it is shown", "document.querySelector('.analysis') !== null");
+    browser.eval("document.querySelector('.analysis').scrollIntoView()");
+}
+
 /// Compares the replay of a game with its analysis.
 fn agrees(browser: &mut Browser, id: &str, analysis: &Value) {
     let number = |value: &Value, digits: usize| format!("{:.digits$}", value.as_f64().unwrap());
     browser.go(&format!("#/replay/{id}/r1m1/1?at=0"));
-    browser.until_true("it is shown", "document.querySelector('.analysis') !== null");
-    browser.eval("document.querySelector('.analysis').scrollIntoView()");
+    look_at_analysis(browser);
     browser.until_true("it is analysed", "document.querySelector('.sums') !== null");
     let rows = cells(browser, ".sums");
     let players = analysis["players"].as_array().unwrap();
@@ -207,9 +212,11 @@ fn faults_of_a_game_lead_to_their_step_and_evidence_is_for_its_owner() {
     client.say("this is no answer");
     world.until_over("duel");
     let mut browser = world.browser("#/replay/duel/r1m1/1");
+    look_at_analysis(&mut browser);
     browser.until_text(".game-faults", "malformed");
     browser.until_text(".game-faults", "operators see the evidence");
     let mut own = world.browser_of(&bob, "#/replay/duel/r1m1/1");
+    look_at_analysis(&mut own);
     own.click(".game-faults summary", "");
     own.until_text(".game-faults pre", "this is no answer");
     own.click(".game-faults button", "Go to step");
@@ -464,7 +471,7 @@ fn projector_and_analysis_are_accessible_and_fit_a_phone() {
     let views = [
         ("#/tv", "agon-fish .tile"),
         ("#/tv/long", ".tv-won"),
-        ("#/replay/long/r1m1/1", ".graph"),
+        ("#/replay/long/r1m1/1", ".analysis"),
         ("#/game/long/r1m1", ".rates"),
         ("#/tournament/slow", ".match.live .points"),
     ];

@@ -408,9 +408,9 @@ fn policies_with_contradictory_options_are_refused() {
 #[test]
 fn loser_of_a_running_round_ranks_behind_players_who_still_play() {
     let mut bracket = make(plan("bracket", 4));
-    assert_eq!(latest(&bracket), ["r1m1 p1 p2", "r1m2 p3 p4"]);
+    assert_eq!(latest(&bracket), ["r1m1 p1 p4", "r1m2 p2 p3"]);
     report(&mut bracket, "r1m1", names(&["p1"]));
-    assert_eq!(ranks(&bracket), ["1 p1", "2 p3", "2 p4", "3 p2"]);
+    assert_eq!(ranks(&bracket), ["1 p1", "2 p2", "2 p3", "3 p4"]);
     report(&mut bracket, "r1m2", names(&["p3"]));
     assert_eq!(ranks(&bracket), ["1 p1", "1 p3", "3 p2", "3 p4"]);
     report(&mut bracket, "r2m1", names(&["p3"]));
