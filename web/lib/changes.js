@@ -23,20 +23,22 @@ export function unfold(steps) {
  * @param {any} value @param {Change[]} changes
  */
 function changed(value, changes) {
-  return changes.reduce((now, { op, path, value: fresh }) => {
-    const names = path.split("/").slice(1).map(unescaped);
-    return changedAt(now, names, op === "remove" ? undefined : fresh);
+  return changes.reduce((now, change) => {
+    const names = change.path.split("/").slice(1).map(unescaped);
+    return changedAt(now, names, change);
   }, value);
 }
 
-/** @param {any} value @param {string[]} names @param {any} fresh nothing, if the place goes */
-function changedAt(value, [name, ...deeper], fresh) {
-  if (name === undefined) return fresh;
+/** @param {any} value @param {string[]} names @param {Change} change */
+function changedAt(value, [name, ...deeper], change) {
+  if (name === undefined) return change.value;
   const copy = Array.isArray(value) ? [...value] : { ...value };
-  if (Array.isArray(copy) && name === "-") copy.push(fresh);
-  else if (deeper.length || fresh !== undefined) copy[name] = changedAt(copy[name], deeper, fresh);
-  else if (Array.isArray(copy)) copy.splice(Number(name), 1);
-  else delete copy[name];
+  if (deeper.length || (change.op === "replace" && Array.isArray(copy)))
+    copy[name] = changedAt(copy[name], deeper, change);
+  else if (Array.isArray(copy))
+    copy.splice(Number(name), ...(change.op === "add" ? [0, change.value] : [1]));
+  else if (change.op === "remove") delete copy[name];
+  else copy[name] = change.value;
   return copy;
 }
 

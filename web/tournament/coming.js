@@ -17,7 +17,7 @@ export function coming(tournament, app, act) {
   const { at_least, at_most } = tournament.selection ?? {};
   const open = tournament.standing === "open";
   const words = [
-    `${plan.players.length} players so far`,
+    `${plan.players.length} ${plan.players.length === 1 ? "player" : "players"} so far`,
     at_least ? `, at least ${at_least}` : "",
     at_most ? `, at most ${at_most}` : "",
     ". ",

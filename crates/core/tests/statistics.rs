@@ -133,7 +133,7 @@ fn a_small_tournament_by_hand() {
     let (games, points) = (tally(0, 1, 1), 390);
     assert_eq!(
         total("dan"),
-        Record { games, matches: lost, tournaments: lost, points, cheats: 1, ..blank }
+        Record { games, matches: lost, tournaments: lost, points, cheats: 1, faults: 1, ..blank }
     );
     let met = statistics.head_to_head(&name("dan"), &name("ann"));
     assert_eq!(met.total, Meetings { games: tally(0, 1, 1), matches: lost });

@@ -32,7 +32,8 @@ pub(crate) fn the_lobby_shows_a_tournament_start_and_its_result_live() {
     let world = World::start();
     world.person("ann");
     let mut browser = world.browser("#/");
-    browser.until_text("[aria-label=Queues]", "waiting");
+    let there = "document.querySelector('[aria-label=Leaderboard]') !== null";
+    browser.until_true("the lobby is there", there);
     let empty = "document.querySelector('[aria-label=Running], [aria-label=\"Recent results\"]')";
     assert_eq!(browser.eval(empty), serde_json::Value::Null, "empty sections are not shown");
     browser.eval(MARK);

@@ -61,8 +61,9 @@ fn players_have_emblems_and_entries_are_links_as_a_whole() {
     assert_eq!(browser.eval(&format!("{name}.textDecorationLine")), "none");
     // A click on an empty place of an entry follows its link.
     let beside = browser.eval(
-        "(() => { const box = document.querySelector('[aria-label=\"Past tournaments\"] .entry')
-             .getBoundingClientRect();
+        "(() => { const entry = document.querySelector('[aria-label=\"Past tournaments\"] .entry');
+           entry.scrollIntoView({ block: 'center', behavior: 'instant' });
+           const box = entry.getBoundingClientRect();
            return document.elementFromPoint(box.x + box.width / 2, box.y + 3)?.href ?? null; })()",
     );
     assert_eq!(beside, world.url("#/tournament/cup"));

@@ -24,7 +24,8 @@ fn reasons_of_rulings_stay_visible_to_everybody() {
     watcher.until_text(".head", "paused");
     watcher.until_text("p.paused", "look at the dice");
     watcher.until_text("p.paused", "wrong dice");
-    watcher.until_true("the board is dimmed", "document.querySelector('.stage.still') !== null");
+    watcher.until_true("the board is grey", "document.querySelector('.stage.still') !== null");
+    accessible(&mut watcher, "a paused match");
     watcher.go("#/");
     watcher.until_text("[aria-label=Running] .tag.warn", "paused");
     // The operator ends it; all reasons are still there afterwards.

@@ -11,9 +11,9 @@ use serde_json::Value;
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "op", rename_all = "lowercase", deny_unknown_fields)]
 pub(super) enum Change {
-    /// A field or an element is new. An element is always new at the end of its list.
+    /// A field or an element is new. Later elements of the list move up.
     Add { path: String, value: Value },
-    /// A field or an element is gone. An element always goes from the end of its list.
+    /// A field or an element is gone. Later elements of the list move down.
     Remove { path: String },
     /// A value is another one.
     Replace { path: String, value: Value },
@@ -40,21 +40,32 @@ fn compare(path: &mut String, before: &Value, after: &Value, found: &mut Vec<Cha
                 at(path, name, |path| found.push(Change::Add { path: path.clone(), value }));
             }
         }
-        (Value::Array(old), Value::Array(new)) => {
-            for (index, (value, other)) in old.iter().zip(new).enumerate() {
-                at(path, &index.to_string(), |path| compare(path, value, other, found));
-            }
-            for index in (new.len()..old.len()).rev() {
-                let gone = |path: &mut String| found.push(Change::Remove { path: path.clone() });
-                at(path, &index.to_string(), gone);
-            }
-            for value in new.iter().skip(old.len()) {
-                let value = value.clone();
-                at(path, "-", |path| found.push(Change::Add { path: path.clone(), value }));
-            }
-        }
+        (Value::Array(old), Value::Array(new)) => compare_lists(path, old, new, found),
         (old, new) if old == new => {}
         (_, new) => found.push(Change::Replace { path: path.clone(), value: new.clone() }),
+    }
+}
+
+/// Compares two lists. Elements usually come and go at one place, such as the top of a deck, so the
+/// equal elements before and after that place are left alone.
+fn compare_lists(path: &mut String, old: &[Value], new: &[Value], found: &mut Vec<Change>) {
+    let shorter = old.len().min(new.len());
+    let before = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let after = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    let after = after.min(shorter - before);
+    let (old, new) = (&old[before..old.len() - after], &new[before..new.len() - after]);
+    let both = old.len().min(new.len());
+    for (index, (value, other)) in old.iter().zip(new).enumerate() {
+        at(path, &(before + index).to_string(), |path| compare(path, value, other, found));
+    }
+    for index in (both..old.len()).rev() {
+        let gone = |path: &mut String| found.push(Change::Remove { path: path.clone() });
+        at(path, &(before + index).to_string(), gone);
+    }
+    for (index, value) in new.iter().enumerate().skip(both) {
+        let value = value.clone();
+        let fresh = |path: &mut String| found.push(Change::Add { path: path.clone(), value });
+        at(path, &(before + index).to_string(), fresh);
     }
 }
 
@@ -75,11 +86,10 @@ mod tests {
     /// Applies a patch as RFC 6902 says.
     fn applied(mut value: Value, changes: &[Change]) -> Value {
         for change in changes {
-            let (path, fresh) = match change {
-                Change::Add { path, value } | Change::Replace { path, value } => {
-                    (path, Some(value))
-                }
-                Change::Remove { path } => (path, None),
+            let (path, fresh, inserts) = match change {
+                Change::Add { path, value } => (path, Some(value), true),
+                Change::Replace { path, value } => (path, Some(value), false),
+                Change::Remove { path } => (path, None, false),
             };
             let Some((parent, last)) = path.rsplit_once('/') else {
                 value = fresh.expect("a whole value is only replaced").clone();
@@ -89,7 +99,9 @@ mod tests {
             match (value.pointer_mut(parent).expect("the parent is there"), fresh) {
                 (Value::Object(object), Some(fresh)) => drop(object.insert(last, fresh.clone())),
                 (Value::Object(object), None) => drop(object.remove(&last)),
-                (Value::Array(list), Some(fresh)) if last == "-" => list.push(fresh.clone()),
+                (Value::Array(list), Some(fresh)) if inserts => {
+                    list.insert(last.parse().unwrap(), fresh.clone());
+                }
                 (Value::Array(list), Some(fresh)) => {
                     list[last.parse::<usize>().unwrap()] = fresh.clone();
                 }
@@ -107,6 +119,8 @@ mod tests {
             json!({"turn": 1, "hand": {"red": 2, "a/b~c": 1}, "moves": [1, 5]}),
             json!({"turn": 1, "hand": null, "moves": [1, 5, {"x": [0]}, [7]]}),
             json!({"turn": 1, "hand": null, "moves": [1, 5, {"x": [0, 1]}, [7]]}),
+            json!({"turn": 1, "hand": null, "moves": [5, {"x": [0, 1]}, [7]]}),
+            json!({"turn": 1, "hand": null, "moves": [1, 1, 5, 5, [7], [7]]}),
             json!([]),
             json!(7),
         ];
@@ -117,6 +131,15 @@ mod tests {
                 assert_eq!(changes.is_empty(), before == after);
             }
         }
+    }
+
+    #[test]
+    fn card_from_the_top_of_a_deck_is_one_change() {
+        let changes = changes(&json!({"deck": [3, 1, 2, 2]}), &json!({"deck": [1, 2, 2]}));
+        assert_eq!(
+            serde_json::to_value(changes).unwrap(),
+            json!([{"op": "remove", "path": "/deck/0"}])
+        );
     }
 
     #[test]
