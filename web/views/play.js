@@ -17,9 +17,6 @@ import { connect } from "../play/session.js";
 import { allowNotifications, chime } from "../play/signals.js";
 import { waiting } from "../start/waiting.js";
 
-/** How long after the view was opened a match that begins is shown at once. */
-const FRESH_MS = 5_000;
-
 /** @typedef {import("../lib/matches.js").Seat} Seat */
 /** @typedef {import("../play/session.js").PlaySession} PlaySession */
 
@@ -110,9 +107,12 @@ class Play {
       this.line,
       h("div", { class: "columns" }, this.stage, this.side),
     );
-    this.mounted = Date.now();
+    /** Whether the person has pressed anything in this view. */
+    this.touched = false;
     this.gone = new AbortController();
     const { signal } = this.gone;
+    for (const press of ["pointerdown", "keydown"])
+      addEventListener(press, () => (this.touched = true), { signal });
     const on = (/** @type {string} */ type, /** @type {(seat: Seat) => void} */ act) =>
       playing.addEventListener(
         type,
@@ -141,17 +141,17 @@ class Play {
   }
 
   /**
-   * Shows a match that begins just after the person came here: it is what they came for.
+   * Shows a match that begins before the person has done anything here: it is what they came for.
    * @param {Seat} seat
    */
   began(seat) {
-    if (Date.now() - this.mounted < FRESH_MS) this.look(seat);
+    if (!this.touched) this.look(seat);
   }
 
   /** Chooses the match to show, if there is none on display. */
   chooseMatch() {
     const all = [...this.own.matches.values()];
-    const next = this.playing.turns[0] ?? all.find((seat) => !seat.over) ?? all.at(-1);
+    const next = this.playing.turns.at(-1) ?? all.find((seat) => !seat.over) ?? all.at(-1);
     if (!this.here && next) this.look(next);
   }
 
