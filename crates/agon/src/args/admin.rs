@@ -71,7 +71,7 @@ pub(crate) enum AdminCommand {
 #[derive(Subcommand, Debug)]
 pub(crate) enum TournamentCommand {
     /// Create a tournament. With --sign-up it waits for players, otherwise it starts at once.
-    Create(CreateArgs),
+    Create(Box<CreateArgs>),
     /// List all tournaments.
     List,
     /// Show the pairings, results and standings of a tournament.
