@@ -103,7 +103,7 @@ impl Clock {
                     self.seen.fetch_max(elapsed, Ordering::AcqRel);
                 }
                 let ahead = self.ahead.load(Ordering::Acquire);
-                return (ahead + elapsed).saturating_sub(still);
+                return ahead.wrapping_add(elapsed).saturating_sub(still);
             }
             let _noting = self.noting.lock().unwrap_or_else(|broken| broken.into_inner());
             if self.seen.load(Ordering::Acquire) == seen {

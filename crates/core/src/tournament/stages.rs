@@ -204,7 +204,8 @@ impl Stages {
         counts
     }
 
-    /// The first round of a stage. A stage that needs no round is passed over.
+    /// The first round of a stage. A stage that needs no round is passed over. Without players there
+    /// is no stage, and nobody wins: a round that names no players would belong to the stage before.
     fn begin(
         &self,
         at: usize,
@@ -212,7 +213,9 @@ impl Stages {
         field: &Field<'_>,
         from: usize,
     ) -> NextRound {
-        let Some(stage) = self.stages.get(at) else { return NextRound::Winners(players) };
+        let Some(stage) = self.stages.get(at).filter(|_| !players.is_empty()) else {
+            return NextRound::Winners(players);
+        };
         let begun = Begun { number: at + 1, order: &players, from, to: from };
         match stage.format.rules().next_round(&players, &begun.field(field)) {
             NextRound::Round(matches, byes) => {

@@ -3,6 +3,7 @@
 use super::broadcast::Broadcasts;
 use super::{Awaited, FishRequest, Vocabulary, call, message};
 use crate::peer::{Part, PeerMessage, Spoken, read, unasked};
+use agon_core::PlayerName;
 use agon_games::Refusal;
 use agon_games::fish::{Question, View};
 
@@ -94,10 +95,7 @@ impl Speaker {
             (PeerMessage::Won(_), _) => return Ok(Spoken::answered(None)),
             (PeerMessage::Again { part: Part::Start, .. }, vocabulary) => {
                 self.proposes = false;
-                match vocabulary {
-                    Vocabulary::Call => call::start(),
-                    Vocabulary::Message => message::start(),
-                }
+                start(vocabulary)
             }
             (PeerMessage::Again { part: Part::Position, view, seats, .. }, vocabulary) => {
                 if vocabulary == Vocabulary::Call {
@@ -113,26 +111,17 @@ impl Speaker {
                 let Some(question) = self.again(*part, &view) else {
                     return Ok(Spoken::only([]));
                 };
-                match vocabulary {
-                    Vocabulary::Call => call::ask(&question, &view),
-                    Vocabulary::Message => message::ask(&question, &view, seats),
-                }
+                ask(vocabulary, &question, &view, seats)
             }
             (PeerMessage::Begin { proposes }, vocabulary) => {
                 self.proposes = *proposes;
                 self.begun = true;
-                match vocabulary {
-                    Vocabulary::Call => call::start(),
-                    Vocabulary::Message => message::start(),
-                }
+                start(vocabulary)
             }
             (PeerMessage::Question { question, view, seats }, vocabulary) => {
                 let question: Question = read(question, "fish")?;
                 let view: View = read(view, "fish")?;
-                match vocabulary {
-                    Vocabulary::Call => call::ask(&question, &view),
-                    Vocabulary::Message => message::ask(&question, &view, seats),
-                }
+                ask(vocabulary, &question, &view, seats)
             }
             (PeerMessage::End { won }, Vocabulary::Call) => call::end(*won),
             (PeerMessage::End { won }, Vocabulary::Message) => message::end(*won),
@@ -160,5 +149,24 @@ impl Speaker {
             (Awaited::Ready, true) => Err(Refusal::wrong_kind("not ready")),
             _ => Ok(answer),
         }
+    }
+}
+
+fn start(vocabulary: Vocabulary) -> FishRequest {
+    match vocabulary {
+        Vocabulary::Call => call::start(),
+        Vocabulary::Message => message::start(),
+    }
+}
+
+fn ask(
+    vocabulary: Vocabulary,
+    question: &Question,
+    view: &View,
+    seats: &[PlayerName],
+) -> FishRequest {
+    match vocabulary {
+        Vocabulary::Call => call::ask(question, view),
+        Vocabulary::Message => message::ask(question, view, seats),
     }
 }
