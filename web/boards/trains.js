@@ -220,7 +220,7 @@ class TrainsBoard extends Board {
   }
 
   /**
-   * What the person needs beside the map: the hand, the destinations and the choices.
+   * Draws the panel beside the map: the hand, the destinations and the choices.
    * @param {Shown} now @param {Connection[]} open
    */
   beside(now, open) {
@@ -387,7 +387,7 @@ class TrainsBoard extends Board {
   }
 
   /**
-   * What each player has left, and the cards that are visible.
+   * Draws what each player has left, and the cards that are visible.
    * @param {Shown} now
    */
   details(now) {

@@ -27,7 +27,7 @@ export function roundsOnce(players) {
 }
 
 /**
- * What one player did against another: games won by each, the latest match, and whether it was won.
+ * The record of one player against another: games won by each, the latest match, and whether it was won.
  * @param {Tournament} tournament @param {string} one @param {string} other
  */
 function meeting(tournament, one, other) {

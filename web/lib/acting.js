@@ -5,7 +5,7 @@ import { session } from "./api.js";
 import { sentence } from "./show.js";
 
 /**
- * What a visitor wanted to do before they were asked to log in.
+ * The action that a visitor started before the page asked them to log in.
  * @type {(() => Promise<void>) | null}
  */
 let intended = null;

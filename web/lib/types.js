@@ -28,7 +28,7 @@
  *   ended_at: number, winners: string[], aborted?: string }} PastTournament
  */
 /**
- * What an operator ruled.
+ * A ruling of an operator.
  * @typedef {{ at: number, what: string, match?: string, game?: number, winners?: string[],
  *   by: string, why: string }} Ruled
  */

@@ -47,7 +47,7 @@ export const WAYS = {
 };
 
 /**
- * What was filled in.
+ * The values of the form.
  * @typedef {object} Filled
  * @property {string} id
  * @property {string} game

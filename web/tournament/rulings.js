@@ -1,4 +1,4 @@
-// What operators ruled in a tournament, each with its reason, for everybody.
+// The rulings of operators in a tournament, each with its reason, for everybody.
 
 import { h } from "../lib/dom.js";
 import { ago, player, players, watched } from "../lib/show.js";

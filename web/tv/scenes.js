@@ -1,4 +1,4 @@
-// What a projector shows: the score of the followed match, other matches, and a whole tournament.
+// The scenes of a projector: the score of the followed match, other matches, and a whole tournament.
 
 import { formatOf } from "../formats/index.js";
 import { roundName } from "../formats/bracket.js";

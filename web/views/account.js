@@ -234,7 +234,7 @@ export function mount(root, _params, app) {
   sessions.addEventListener("session", show);
   return () => {
     sessions.removeEventListener("session", show);
-    // Whoever leaves without logging in has changed their mind.
+    // A visitor who leaves without logging in has changed their mind.
     if (!session()) takeIntended();
   };
 }

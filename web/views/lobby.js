@@ -61,8 +61,8 @@ export function mount(root, _params, app) {
   function show() {
     const { lobby } = known;
     const now = session();
-    // What needs no data is there at once. The rest follows below it in one step, so that no part
-    // moves another.
+    // The part that needs no data is there at once. The rest follows below it in one step, so that
+    // no part moves another.
     render(
       root,
       !now || now.guest

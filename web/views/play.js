@@ -642,7 +642,7 @@ class Play {
   }
 
   /**
-   * What the others have done since the person's last move.
+   * The moves of the others since the person's last move.
    * @param {Seat} here
    */
   lately(here) {

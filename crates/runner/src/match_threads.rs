@@ -158,7 +158,7 @@ impl Drop for Alarm {
 /// Records that the log answered, with their streams.
 type Answered = (Vec<StreamKey>, Vec<Result<u64, AppendError>>);
 
-/// What one thread has: an engine, and the house players.
+/// The state of one thread: an engine, and the house players.
 struct MatchPlayer {
     engine: Engine,
     shared: Shared,

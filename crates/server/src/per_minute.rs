@@ -12,7 +12,7 @@ const ADDRESSES_MAX: usize = 20_000;
 
 const MINUTE_MS: Millis = 60_000;
 
-/// What every address did in the last minute.
+/// The number of actions of every address in the last minute.
 #[derive(Default)]
 pub(crate) struct PerMinute(Mutex<HashMap<IpAddr, Recent>>);
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 pub(crate) const AWAY: [&str; 4] =
     ["net::ERR_", "status of 503", "response code: 503", "before receiving a handshake"];
 
-/// What Firefox must not do on its own while it is tested.
+/// Preferences that keep Firefox from acting on its own while it is tested.
 const FIREFOX_SETTINGS: &str = r#"
 user_pref("app.update.enabled", false);
 user_pref("browser.shell.checkDefaultBrowser", false);

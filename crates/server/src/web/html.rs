@@ -136,7 +136,7 @@ fn rendered(markdown: &str, linked: impl Fn(&str) -> Option<String>) -> (String,
     }
     let mut body = String::with_capacity(2 * markdown.len());
     pulldown_cmark::html::push_html(&mut body, events.into_iter());
-    // What scrolls can be reached by keyboard.
+    // Tables and code that scroll can be reached by keyboard.
     let wide = "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table\"><table>";
     let body = body.replace("<table>", wide).replace("</table>", "</table></div>");
     (title, body.replace("<pre>", "<pre tabindex=\"0\">"))

@@ -199,7 +199,7 @@ fn of_ended_tournaments() -> Vec<Route> {
         Route::get(
             "/api/v1/tournaments/{id}/rulings",
             rulings::of_tournament,
-            "What operators ruled in a tournament, each with its reason.",
+            "The rulings of operators in a tournament, each with its reason.",
         )
         .gives::<rulings::Rulings>(200)
         .fails(&[404]),

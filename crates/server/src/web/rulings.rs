@@ -1,4 +1,4 @@
-//! What operators ruled in a tournament, each with its reason, for everybody.
+//! The rulings of operators in a tournament, each with its reason, for everybody.
 
 use super::tournaments::unknown;
 use super::{Answer, Web, archive};

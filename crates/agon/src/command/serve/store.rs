@@ -149,7 +149,7 @@ pub(crate) fn this_node(address: String) -> Node {
     }
 }
 
-/// What to do about a database that cannot be used.
+/// Advice for a database that cannot be used.
 pub(crate) fn next_step(error: &LogError) -> &'static str {
     match error {
         LogError::Io { kind: ErrorKind::NotConnected, .. } => {
