@@ -77,6 +77,67 @@ impl Lateness {
     }
 }
 
+/// One poll of the driver's sockets.
+pub(crate) struct Polled {
+    pub(crate) began: Millis,
+    /// How long it waits at most for something to report.
+    pub(crate) pause: Duration,
+    pub(crate) returned: Millis,
+    /// How many sockets it reported, and how many it can report.
+    pub(crate) events: usize,
+    pub(crate) events_max: usize,
+}
+
+/// The times at which the driver's thread polled the sockets that it reads itself. The thread does
+/// other work between two polls, so bytes wait for the next one.
+pub(crate) struct PollTimes {
+    /// All bytes that arrived by then were read and handled.
+    heard_until: Millis,
+    /// The same at the end of this turn.
+    after_turn: Millis,
+    /// When a row of polls began that cannot report all sockets at once, and how many sockets they
+    /// have yet to report. The system reports sockets in the order in which they became ready.
+    row: Option<(Millis, usize)>,
+}
+
+impl PollTimes {
+    /// Nothing arrived before `now`.
+    pub(crate) fn new(now: Millis) -> PollTimes {
+        PollTimes { heard_until: now, after_turn: now, row: None }
+    }
+
+    /// Notes a poll of so many sockets. Returns the earliest time at which the bytes that it found
+    /// can have arrived: when it returned, if it had to wait for them. Otherwise it is the time up
+    /// to which all bytes were read before.
+    pub(crate) fn polled(&mut self, poll: &Polled, sockets: usize) -> Millis {
+        let waited_ms = poll.returned.saturating_sub(poll.began);
+        let on_time = waited_ms <= poll.pause.as_millis() as Millis + TOLERANCE_MS;
+        if waited_ms > 0 && on_time {
+            (self.after_turn, self.row) = (poll.returned, None);
+            return poll.returned;
+        }
+        if poll.events < poll.events_max {
+            (self.after_turn, self.row) = (poll.began, None);
+        } else {
+            let (began, left) = self.row.unwrap_or((poll.began, sockets));
+            let left = left.saturating_sub(poll.events);
+            self.row = (left > 0).then_some((began, left));
+            self.after_turn = if left > 0 { self.heard_until } else { began };
+        }
+        self.heard_until
+    }
+
+    /// The input of the last poll was handled.
+    pub(crate) fn end_turn(&mut self) {
+        self.heard_until = self.after_turn;
+    }
+
+    /// All bytes that arrived by then were read and handled.
+    pub(crate) fn heard_until(&self) -> Millis {
+        self.heard_until
+    }
+}
+
 /// Measures for ever. It has to run on the threads that read sockets.
 pub(crate) async fn beat(engine: Handle) {
     let lateness = &engine.meters().reads;
@@ -115,5 +176,44 @@ mod tests {
         lateness.expect(3_021);
         assert_eq!(lateness.heard_until(3_016), 3_016);
         assert_eq!(lateness.heard_until(900), 900, "what was read before was in time");
+    }
+
+    fn poll(began: Millis, pause_ms: u64, returned: Millis, events: usize) -> Polled {
+        let pause = Duration::from_millis(pause_ms);
+        Polled { began, pause, returned, events, events_max: 4 }
+    }
+
+    #[test]
+    fn bytes_that_a_poll_waited_for_count_from_its_return() {
+        let mut times = PollTimes::new(1_000);
+        assert_eq!(times.polled(&poll(1_000, 10, 1_007, 1), 9), 1_007);
+        assert_eq!(times.heard_until(), 1_000, "they are not handled yet");
+        times.end_turn();
+        assert_eq!(times.heard_until(), 1_007);
+    }
+
+    #[test]
+    fn bytes_that_a_poll_finds_at_once_count_from_the_poll_before() {
+        let mut times = PollTimes::new(1_000);
+        times.polled(&poll(1_020, 0, 1_020, 1), 9);
+        times.end_turn();
+        assert_eq!(times.polled(&poll(1_100, 10, 1_100, 2), 9), 1_020, "the turn took 80 ms");
+        times.end_turn();
+        // A poll that returns too late, because the thread had no processor, is no better.
+        assert_eq!(times.polled(&poll(1_110, 10, 1_126, 1), 9), 1_100);
+        times.end_turn();
+        assert_eq!(times.heard_until(), 1_110, "bytes may have arrived while the thread waited");
+    }
+
+    #[test]
+    fn more_sockets_than_a_poll_reports_are_all_heard_after_a_row_of_polls() {
+        let mut times = PollTimes::new(1_000);
+        // Seven sockets are always ready, and a poll reports four.
+        let heard = [1_010, 1_020, 1_030, 1_040].map(|began| {
+            let at = times.polled(&poll(began, 0, began, 4), 7);
+            times.end_turn();
+            (at, times.heard_until())
+        });
+        assert_eq!(heard, [(1_000, 1_000), (1_000, 1_010), (1_010, 1_010), (1_010, 1_030)]);
     }
 }
