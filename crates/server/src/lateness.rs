@@ -9,11 +9,10 @@
 //! the sockets were read after it. So a player is never charged for more time than they took. They
 //! gain at most the server's own lateness at that moment, which no player controls.
 
-use crate::clock;
+use crate::clock::{self, AtomicTimestamp};
 use crate::driver::Handle;
-use agon_core::Millis;
+use agon_core::{Millis, Timestamp};
 use agon_store::Histogram;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How often the heartbeat is due.
@@ -33,56 +32,59 @@ const LATE_MS: &[u64] = &[5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_
 #[derive(Debug)]
 pub(crate) struct Lateness {
     /// When the next heartbeat is due; never, if there is no heartbeat.
-    due: AtomicU64,
+    due: AtomicTimestamp,
     /// When the last late heartbeat was due and when it came.
-    late_from: AtomicU64,
-    late_to: AtomicU64,
+    late_from: AtomicTimestamp,
+    late_to: AtomicTimestamp,
     /// The lateness of all heartbeats.
     pub(crate) late_ms: Histogram,
 }
 
 impl Default for Lateness {
     fn default() -> Lateness {
-        let (due, late_from, late_to) = (AtomicU64::new(u64::MAX), 0.into(), 0.into());
-        Lateness { due, late_from, late_to, late_ms: Histogram::new(LATE_MS) }
+        Lateness {
+            due: AtomicTimestamp::new(Timestamp::MAX),
+            late_from: AtomicTimestamp::default(),
+            late_to: AtomicTimestamp::default(),
+            late_ms: Histogram::new(LATE_MS),
+        }
     }
 }
 
 impl Lateness {
     /// The time up to which all arrived bytes have been read at `now`. It is also the earliest time
     /// at which bytes that are read now can have arrived.
-    pub(crate) fn heard_until(&self, now: Millis) -> Millis {
-        let due = self.due.load(Ordering::Acquire);
-        if now > due.saturating_add(TOLERANCE_MS) {
+    pub(crate) fn heard_until(&self, now: Timestamp) -> Timestamp {
+        let due = self.due.load();
+        if now > due + TOLERANCE_MS {
             return due;
         }
-        let late_to = self.late_to.load(Ordering::Acquire);
-        match now <= late_to.saturating_add(AFTER_MS) {
-            true => now.min(self.late_from.load(Ordering::Acquire)),
+        match now <= self.late_to.load() + AFTER_MS {
+            true => now.min(self.late_from.load()),
             false => now,
         }
     }
 
-    fn expect(&self, due: Millis) {
-        self.due.store(due, Ordering::Release);
+    fn expect(&self, due: Timestamp) {
+        self.due.store(due);
     }
 
-    fn came(&self, due: Millis, now: Millis) {
-        let late_ms = now.saturating_sub(due);
+    fn came(&self, due: Timestamp, now: Timestamp) {
+        let late_ms = now.since(due);
         self.late_ms.add(late_ms);
         if late_ms > TOLERANCE_MS {
-            self.late_from.store(due, Ordering::Release);
-            self.late_to.store(now, Ordering::Release);
+            self.late_from.store(due);
+            self.late_to.store(now);
         }
     }
 }
 
 /// One poll of the driver's sockets.
 pub(crate) struct Polled {
-    pub(crate) began: Millis,
+    pub(crate) began: Timestamp,
     /// How long it waits at most for something to report.
     pub(crate) pause: Duration,
-    pub(crate) returned: Millis,
+    pub(crate) returned: Timestamp,
     /// How many sockets it reported, and how many it can report.
     pub(crate) events: usize,
     pub(crate) events_max: usize,
@@ -92,27 +94,33 @@ pub(crate) struct Polled {
 /// other work between two polls, so bytes wait for the next one.
 pub(crate) struct PollTimes {
     /// All bytes that arrived by then were read and handled.
-    heard_until: Millis,
+    heard_until: Timestamp,
     /// The same at the end of this turn.
-    after_turn: Millis,
+    after_turn: Timestamp,
     /// When a row of polls began that cannot report all sockets at once, and how many sockets they
     /// have yet to report. The system reports sockets in the order in which they became ready.
-    row: Option<(Millis, usize)>,
+    row: Option<(Timestamp, usize)>,
 }
 
 impl PollTimes {
     /// Nothing arrived before `now`.
-    pub(crate) fn new(now: Millis) -> PollTimes {
+    pub(crate) fn new(now: Timestamp) -> PollTimes {
         PollTimes { heard_until: now, after_turn: now, row: None }
+    }
+
+    /// Whether a poll at `now` may wait. After a long turn it may not: it could not tell bytes that
+    /// arrived during the turn from bytes that it waited for.
+    pub(crate) fn may_wait(&self, now: Timestamp) -> bool {
+        now.since(self.heard_until) <= TOLERANCE_MS
     }
 
     /// Notes a poll of so many sockets. Returns the earliest time at which the bytes that it found
     /// can have arrived: when it returned, if it had to wait for them. Otherwise it is the time up
     /// to which all bytes were read before.
-    pub(crate) fn polled(&mut self, poll: &Polled, sockets: usize) -> Millis {
-        let waited_ms = poll.returned.saturating_sub(poll.began);
-        let on_time = waited_ms <= poll.pause.as_millis() as Millis + TOLERANCE_MS;
-        if waited_ms > 0 && on_time {
+    pub(crate) fn polled(&mut self, poll: &Polled, sockets: usize) -> Timestamp {
+        let waited_ms = poll.returned.since(poll.began);
+        let is_late = waited_ms > poll.pause.as_millis() as Millis + TOLERANCE_MS;
+        if waited_ms > 0 && !poll.pause.is_zero() && !is_late {
             (self.after_turn, self.row) = (poll.returned, None);
             return poll.returned;
         }
@@ -133,7 +141,7 @@ impl PollTimes {
     }
 
     /// All bytes that arrived by then were read and handled.
-    pub(crate) fn heard_until(&self) -> Millis {
+    pub(crate) fn heard_until(&self) -> Timestamp {
         self.heard_until
     }
 }
@@ -156,63 +164,88 @@ mod tests {
     #[test]
     fn without_a_late_heartbeat_bytes_count_from_when_they_are_read() {
         let lateness = Lateness::default();
-        assert_eq!(lateness.heard_until(1_000), 1_000, "no heartbeat, no lateness");
-        lateness.expect(1_010);
-        assert_eq!(lateness.heard_until(1_014), 1_014);
-        lateness.came(1_010, 1_012);
-        lateness.expect(1_022);
-        assert_eq!(lateness.heard_until(1_013), 1_013);
+        assert_eq!(
+            lateness.heard_until(Timestamp::from_ms(1_000)),
+            Timestamp::from_ms(1_000),
+            "no heartbeat, no lateness"
+        );
+        lateness.expect(Timestamp::from_ms(1_010));
+        assert_eq!(lateness.heard_until(Timestamp::from_ms(1_014)), Timestamp::from_ms(1_014));
+        lateness.came(Timestamp::from_ms(1_010), Timestamp::from_ms(1_012));
+        lateness.expect(Timestamp::from_ms(1_022));
+        assert_eq!(lateness.heard_until(Timestamp::from_ms(1_013)), Timestamp::from_ms(1_013));
     }
 
     #[test]
     fn late_reads_count_from_when_the_heartbeat_was_due() {
         let lateness = Lateness::default();
-        lateness.expect(1_010);
-        assert_eq!(lateness.heard_until(3_000), 1_010, "it is late, and still is");
-        lateness.came(1_010, 3_000);
-        lateness.expect(3_010);
-        assert_eq!(lateness.heard_until(3_008), 1_010, "others may not have had their turn");
-        lateness.came(3_010, 3_011);
-        lateness.expect(3_021);
-        assert_eq!(lateness.heard_until(3_016), 3_016);
-        assert_eq!(lateness.heard_until(900), 900, "what was read before was in time");
+        lateness.expect(Timestamp::from_ms(1_010));
+        assert_eq!(
+            lateness.heard_until(Timestamp::from_ms(3_000)),
+            Timestamp::from_ms(1_010),
+            "it is late, and still is"
+        );
+        lateness.came(Timestamp::from_ms(1_010), Timestamp::from_ms(3_000));
+        lateness.expect(Timestamp::from_ms(3_010));
+        assert_eq!(
+            lateness.heard_until(Timestamp::from_ms(3_008)),
+            Timestamp::from_ms(1_010),
+            "others may not have had their turn"
+        );
+        lateness.came(Timestamp::from_ms(3_010), Timestamp::from_ms(3_011));
+        lateness.expect(Timestamp::from_ms(3_021));
+        assert_eq!(lateness.heard_until(Timestamp::from_ms(3_016)), Timestamp::from_ms(3_016));
+        assert_eq!(
+            lateness.heard_until(Timestamp::from_ms(900)),
+            Timestamp::from_ms(900),
+            "what was read before was in time"
+        );
     }
 
-    fn poll(began: Millis, pause_ms: u64, returned: Millis, events: usize) -> Polled {
+    fn at(ms: u64) -> Timestamp {
+        Timestamp::from_ms(ms)
+    }
+
+    fn poll(began: u64, pause_ms: u64, returned: u64, events: usize) -> Polled {
         let pause = Duration::from_millis(pause_ms);
-        Polled { began, pause, returned, events, events_max: 4 }
+        Polled { began: at(began), pause, returned: at(returned), events, events_max: 4 }
     }
 
     #[test]
     fn bytes_that_a_poll_waited_for_count_from_its_return() {
-        let mut times = PollTimes::new(1_000);
-        assert_eq!(times.polled(&poll(1_000, 10, 1_007, 1), 9), 1_007);
-        assert_eq!(times.heard_until(), 1_000, "they are not handled yet");
+        let mut times = PollTimes::new(at(1_000));
+        assert_eq!(times.polled(&poll(1_000, 10, 1_007, 1), 9), at(1_007));
+        assert_eq!(times.heard_until(), at(1_000), "they are not handled yet");
         times.end_turn();
-        assert_eq!(times.heard_until(), 1_007);
+        assert_eq!(times.heard_until(), at(1_007));
     }
 
     #[test]
     fn bytes_that_a_poll_finds_at_once_count_from_the_poll_before() {
-        let mut times = PollTimes::new(1_000);
+        let mut times = PollTimes::new(at(1_000));
         times.polled(&poll(1_020, 0, 1_020, 1), 9);
         times.end_turn();
-        assert_eq!(times.polled(&poll(1_100, 10, 1_100, 2), 9), 1_020, "the turn took 80 ms");
+        assert_eq!(times.polled(&poll(1_100, 10, 1_100, 2), 9), at(1_020), "the turn took 80 ms");
         times.end_turn();
         // A poll that returns too late, because the thread had no processor, is no better.
-        assert_eq!(times.polled(&poll(1_110, 10, 1_126, 1), 9), 1_100);
+        assert_eq!(times.polled(&poll(1_110, 10, 1_126, 1), 9), at(1_100));
         times.end_turn();
-        assert_eq!(times.heard_until(), 1_110, "bytes may have arrived while the thread waited");
+        assert!(times.may_wait(at(1_115)) && !times.may_wait(at(1_116)));
+        assert_eq!(
+            times.heard_until(),
+            at(1_110),
+            "bytes may have arrived while the thread waited"
+        );
     }
 
     #[test]
     fn more_sockets_than_a_poll_reports_are_all_heard_after_a_row_of_polls() {
-        let mut times = PollTimes::new(1_000);
+        let mut times = PollTimes::new(at(1_000));
         // Seven sockets are always ready, and a poll reports four.
         let heard = [1_010, 1_020, 1_030, 1_040].map(|began| {
-            let at = times.polled(&poll(began, 0, began, 4), 7);
+            let arrived = times.polled(&poll(began, 0, began, 4), 7);
             times.end_turn();
-            (at, times.heard_until())
+            (arrived.as_ms(), times.heard_until().as_ms())
         });
         assert_eq!(heard, [(1_000, 1_000), (1_000, 1_010), (1_010, 1_010), (1_010, 1_030)]);
     }

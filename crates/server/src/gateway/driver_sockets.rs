@@ -12,7 +12,7 @@ use crate::clock::now_ms;
 use crate::engine::{ConnId, Input};
 use crate::lateness::{PollTimes, Polled};
 use crate::meters::Meters;
-use agon_core::Millis;
+use agon_core::{Millis, Timestamp};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 use rustc_hash::FxHashMap;
@@ -77,7 +77,7 @@ impl OpenSocket {
     }
 
     /// Reads some bytes; `false` if there will be no more.
-    fn read(&mut self, buffer: &mut [u8], at: Millis, now: Millis) -> Result<(), NextInput> {
+    fn read(&mut self, buffer: &mut [u8], at: Timestamp, now: Timestamp) -> Result<(), NextInput> {
         match self.socket.as_ref().read(buffer) {
             Ok(0) => Err(NextInput::Leave),
             Ok(count) => {
@@ -115,8 +115,8 @@ pub(crate) struct DriverSockets {
     unfinished: Vec<ConnId>,
     times: PollTimes,
     /// When the last poll returned, and when the bytes it found count as read.
-    now: Millis,
-    at: Millis,
+    now: Timestamp,
+    at: Timestamp,
 }
 
 impl DriverSockets {
@@ -171,12 +171,13 @@ impl DriverSockets {
     /// Waits for input, at most for a time. `next_input` takes it. Returns by how many milliseconds
     /// the input counts as earlier than it was read.
     pub(crate) fn poll(&mut self, pause: Duration) -> Millis {
-        let pause = match (self.unfinished.is_empty(), self.open.is_empty()) {
+        let began = now_ms();
+        let may_wait = self.unfinished.is_empty() && self.times.may_wait(began);
+        let pause = match (may_wait, self.open.is_empty()) {
             (false, _) => Duration::ZERO,
             (true, false) => pause.min(POLL_MAX),
             (true, true) => pause,
         };
-        let began = now_ms();
         if let Err(error) = self.poll.poll(&mut self.events, Some(pause)) {
             assert_eq!(error.kind(), ErrorKind::Interrupted, "poll of players' sockets: {error}");
             self.events.clear();
@@ -198,7 +199,7 @@ impl DriverSockets {
         let returned = self.now;
         let polled = Polled { began, pause, returned, events: count, events_max: EVENTS_MAX };
         self.at = self.times.polled(&polled, self.open.len());
-        self.now.saturating_sub(self.at)
+        self.now.since(self.at)
     }
 
     /// Whether the last poll found nothing.
@@ -259,7 +260,7 @@ impl DriverSockets {
     }
 
     /// All bytes that arrived by then were read and handled.
-    pub(crate) fn heard_until(&self) -> Millis {
+    pub(crate) fn heard_until(&self) -> Timestamp {
         self.times.heard_until()
     }
 }

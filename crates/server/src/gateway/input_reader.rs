@@ -7,7 +7,7 @@ use super::outbox::{Liveness, Out};
 use crate::engine::seat_side::{Framed, Framing, Received, error_line, received};
 use crate::engine::{CloseReason, Input};
 use crate::meters::Meters;
-use agon_core::Millis;
+use agon_core::{Millis, Timestamp};
 use std::sync::Arc;
 
 /// The next step of whoever reads a connection.
@@ -40,7 +40,7 @@ impl InputReader {
         liveness: Arc<Liveness>,
         framing: Framing,
         limits: &Limits,
-        now: Millis,
+        now: Timestamp,
     ) -> InputReader {
         let bucket = Bucket::new(limits.lines_per_second_max, limits.lines_burst_max, now);
         InputReader { liveness, framing, bucket, warned: false, unpaid: None }
@@ -55,13 +55,13 @@ impl InputReader {
     }
 
     /// Adds bytes that count as read at `at`.
-    pub(super) fn push(&mut self, bytes: &[u8], at: Millis) {
+    pub(super) fn push(&mut self, bytes: &[u8], at: Timestamp) {
         self.framing.push(bytes);
         self.liveness.heard(at);
     }
 
     /// Takes the next message, which was read at `at`.
-    pub(crate) fn next(&mut self, at: Millis, now: Millis, meters: &Meters) -> NextInput {
+    pub(crate) fn next(&mut self, at: Timestamp, now: Timestamp, meters: &Meters) -> NextInput {
         let conn = self.liveness.conn;
         loop {
             let Some((received, bytes)) = self.next_received() else { return NextInput::ReadMore };
@@ -84,7 +84,7 @@ impl InputReader {
     }
 
     /// Takes the tokens for bytes that may hold no message; the error says how long to wait.
-    pub(super) fn pay(&mut self, bytes: usize, now: Millis) -> Result<(), Millis> {
+    pub(super) fn pay(&mut self, bytes: usize, now: Timestamp) -> Result<(), Millis> {
         self.bucket.take(bytes, now)
     }
 
