@@ -97,6 +97,7 @@ assets![
     "replay/analysis.css",
     "replay/analysis.js",
     "replay/graph.js",
+    "replay/stderr.js",
     "replay/times.js",
     "rules/fish.js",
     "rules/trains.js",
