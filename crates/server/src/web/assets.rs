@@ -107,6 +107,7 @@ assets![
     "start/form.js",
     "start/game.js",
     "start/pictures.js",
+    "start/recent.js",
     "start/waiting.js",
     "start/welcome.js",
     "style.css",
