@@ -141,6 +141,22 @@ assets![
     "views/tv.js",
 ];
 
+/// The bots that the page shows: the examples of the Python client.
+const EXAMPLES: &[Asset] = &[
+    Asset {
+        path: "examples/fish.py",
+        text: include_str!("../../../../clients/python/examples/fish.py"),
+    },
+    Asset {
+        path: "examples/trains.py",
+        text: include_str!("../../../../clients/python/examples/trains.py"),
+    },
+    Asset {
+        path: "examples/yahtzee.py",
+        text: include_str!("../../../../clients/python/examples/yahtzee.py"),
+    },
+];
+
 pub(super) const SCRIPT: &str = "text/javascript; charset=utf-8";
 pub(super) const STYLE: &str = "text/css; charset=utf-8";
 pub(super) const PICTURE: &str = "image/svg+xml";
@@ -199,7 +215,7 @@ pub(super) async fn file_of_folder(Path((folder, file)): Path<(String, String)>)
 }
 
 fn serve(path: &str) -> Answer {
-    let Some(asset) = ASSETS.iter().find(|asset| asset.path == path) else {
+    let Some(asset) = ASSETS.iter().chain(EXAMPLES).find(|asset| asset.path == path) else {
         return Err(Problem::not_found(format!("the page has no file {path:?}")));
     };
     let headers = [
@@ -215,6 +231,7 @@ fn media(path: &str) -> &'static str {
     match path.rsplit('.').next() {
         Some("css") => STYLE,
         Some("svg") => PICTURE,
+        Some("py") => "text/plain; charset=utf-8",
         _ => SCRIPT,
     }
 }
