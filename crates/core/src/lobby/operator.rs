@@ -5,7 +5,7 @@ use crate::event::{
     CallOffOrdered, EntryOrdered, Event, LogOutOrdered, StartOrdered, TournamentCalledOff,
     TournamentStarted, WithdrawalOrdered,
 };
-use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ids::{PlayerName, Timestamp, TournamentId};
 use crate::plan::TournamentPlan;
 use crate::ruling::Ruling;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub enum LobbyRulingKind {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LobbyRuling {
     /// When the operator ruled.
-    pub at: Millis,
+    pub at: Timestamp,
     /// What the operator did.
     pub kind: LobbyRulingKind,
     /// The player it is about, if it is about one.
@@ -69,7 +69,7 @@ impl Lobby {
     }
 
     /// Keeps the ruling that an event records, if it records one about a tournament.
-    pub(super) fn keep_ruling(&mut self, at: Millis, event: &Event) {
+    pub(super) fn keep_ruling(&mut self, at: Timestamp, event: &Event) {
         let (tournament, kind, player, ruling) = match event {
             Event::StartOrdered(one) => {
                 (&one.tournament, LobbyRulingKind::Started, None, &one.ruling)
@@ -92,7 +92,7 @@ impl Lobby {
 
     pub(super) fn obey(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         events: &mut Vec<Event>,
         order: LobbyOrder,
         ruling: Ruling,

@@ -8,7 +8,7 @@ use crate::gateway::Outbox;
 use crate::meters::Meters;
 use crate::passwords::Passwords;
 use crate::watch::{Watch, Watcher};
-use agon_core::{Line, Millis, Results, Tournament, TournamentId};
+use agon_core::{Line, Results, Timestamp, Tournament, TournamentId};
 use agon_games::Registry;
 use agon_store::{AppendError, Log};
 use std::net::IpAddr;
@@ -117,7 +117,7 @@ impl Handle {
 
     /// The earliest time at which bytes that were just read can have arrived: no player is charged
     /// for the server's own lateness.
-    pub(crate) fn read_at(&self) -> Millis {
+    pub(crate) fn read_at(&self) -> Timestamp {
         let now = clock::now_ms();
         let at = self.shared.meters.reads.heard_until(now);
         if at < now {

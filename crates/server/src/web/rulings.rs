@@ -5,7 +5,7 @@ use super::{Answer, Web, archive};
 use crate::engine::query::{FindLobbyRulings, FindTournament, FoundTournament};
 use agon_core::lobby::{LobbyRuling, LobbyRulingKind};
 use agon_core::{
-    Event, Faulted, Line, MatchId, Millis, Override, PlayerName, Ruling, TournamentId, Why,
+    Event, Faulted, Line, MatchId, Override, PlayerName, Ruling, Timestamp, TournamentId, Why,
 };
 use axum::Json;
 use axum::extract::{Path, State};
@@ -27,7 +27,7 @@ pub(super) struct Rulings {
 #[serde(deny_unknown_fields)]
 struct Ruled {
     /// When. For a voided game: when its match was reported.
-    at: Millis,
+    at: Timestamp,
     what: What,
     /// The match it is about, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ enum What {
 }
 
 impl Ruled {
-    fn new(at: Millis, what: What, ruling: &Ruling) -> Ruled {
+    fn new(at: Timestamp, what: What, ruling: &Ruling) -> Ruled {
         let Ruling { by, why } = ruling.clone();
         Ruled { at, what, r#match: None, game: None, player: None, winners: None, by, why }
     }
@@ -83,13 +83,13 @@ impl Ruled {
 
     /// The ruling by which an operator withdrew a player from a running tournament, if a fault
     /// records one.
-    fn withdrawal(at: Millis, faulted: &Faulted) -> Option<Ruled> {
+    fn withdrawal(at: Timestamp, faulted: &Faulted) -> Option<Ruled> {
         let ruling = faulted.fault.withdrawal_ruling()?;
         let player = Some(faulted.player.clone());
         Some(Ruled { player, ..Ruled::new(at, What::Withdrawn, &ruling) })
     }
 
-    fn result(at: Millis, what: What, result: &Override) -> Ruled {
+    fn result(at: Timestamp, what: What, result: &Override) -> Ruled {
         let winners = Some(result.winners.clone());
         Ruled { winners, ..Ruled::new(at, what, &result.ruling) }
     }
