@@ -179,7 +179,8 @@ impl CopiedStderr {
     fn take(&mut self) -> Vec<u8> {
         let mut piece = [0; 4096];
         for _ in 0..READS_MAX * READS_MAX {
-            let Ok(count @ 1..) = self.pipe.try_read(&mut piece) else { break };
+            // Tokio would only read once it has heard of the bytes, and that may be later.
+            let Ok(count @ 1..) = rustix::io::read(&self.pipe, &mut piece) else { break };
             self.copy(&piece[..count]);
         }
         std::mem::take(&mut self.tail)

@@ -236,22 +236,22 @@ pub(crate) fn open_question_survives_a_reload_and_a_change_of_device() {
 fn receipt_of_a_person_on_two_devices_agrees_with_the_log() {
     let world = World::start();
     let ann = world.person("ann");
-    let place = |browser: &mut Browser, count: u32| {
-        browser.click(".tile.open", "");
-        browser.click(".send", "");
-        let placed = format!("document.querySelectorAll('.penguin.red').length === {count}");
-        browser.until_true("a penguin is placed", &placed);
+    let roll = |browser: &mut Browser, then: &str| {
+        browser.click("button.roll", "");
+        browser.until_text(".tray.asked", then);
     };
     for (id, returns) in [("there", false), ("back", true)] {
         let mut phone = seated(&world, &ann);
-        announce(&world, id, "fish", &["ann", "house:greedy"], slow());
-        place(&mut phone, 1);
+        announce(&world, id, "yahtzee-class", &["ann", "house:greedy"], slow());
+        roll(&mut phone, "Roll 2 of 3");
         let mut laptop = seated(&world, &ann);
         phone.until_text("[role=alert]", "in another window, or on another device");
-        place(&mut laptop, 2);
+        roll(&mut laptop, "Choose a box");
         if returns {
             phone.click("[role=alert] button", "Continue here");
-            place(&mut phone, 3);
+            phone.click("button.box", "");
+            phone.click(".send", "");
+            phone.until_text(".tray.asked", "Roll 1 of 3");
         }
         let leave = json!({"player": "house:greedy", "why": "a power cut"});
         world.order(&format!("/api/v1/tournaments/{id}/withdraw"), leave);

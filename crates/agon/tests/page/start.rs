@@ -223,8 +223,8 @@ fn bots_of_the_page_are_the_examples_of_the_client() {
         let file = folder.join(format!("{}.py", game.to_lowercase()));
         let example = std::fs::read_to_string(file).expect("an example");
         let program = example.split_once("from agon").map(|(_, rest)| format!("from agon{rest}"));
-        let shown = browser.eval("document.querySelector('pre').textContent");
-        assert_eq!(shown.as_str(), program.as_deref(), "{game}");
+        let shown = format!("document.querySelector('pre').textContent === {}", json!(program));
+        browser.until_true(&format!("the bot for {game} is shown"), &shown);
     }
     let server = world.url("").replace("http://", "ws://");
     browser.until_text("pre", &format!("--server {}", server.trim_end_matches('/')));
