@@ -106,7 +106,9 @@ fn games_and_tables_are_exported() {
     let one = std::fs::read_to_string(place.path("one.txt")).unwrap();
     assert_eq!(agon_analysis::record::read(&one).unwrap()[0], read[0]);
     let table = |what: &str| place.good(&["export", "cup", "--what", what]).stdout;
-    assert!(table("standings").starts_with("tournament,rank,player,matches_won,"));
+    let standings = table("standings");
+    assert!(standings.starts_with("tournament,rank,player,matches_won,"), "{standings}");
+    assert!(table("podium").starts_with("tournament,players,winner,set,order\nfish,greedy "));
     assert_eq!(table("strengths").lines().count(), 4);
     assert_eq!(table("cross-table").lines().next(), Some("tournament,player,greedy,random,two"));
     assert!(table("pairs").contains("fish,greedy,random,"));
