@@ -4,7 +4,7 @@ use crate::clock;
 use crate::engine::query::{AnyAnswer, AnyQuery, Query, StartWatching};
 use crate::engine::watch::{NoWatch, Topic, WatcherId};
 use crate::engine::{ConnId, Input, StreamKey};
-use crate::gateway::Outbox;
+use crate::gateway::{OpenSocket, Outbox};
 use crate::meters::Meters;
 use crate::passwords::Passwords;
 use crate::watch::{Watch, Watcher};
@@ -12,7 +12,7 @@ use agon_core::{Line, Results, Timestamp, Tournament, TournamentId};
 use agon_games::Registry;
 use agon_store::{AppendError, Log};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Weak};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -28,6 +28,8 @@ pub(crate) enum Message {
     Placed(Input, Place),
     /// A connection was opened.
     Opened { conn: ConnId, out: Outbox, from: IpAddr },
+    /// A socket for the driver's thread to read.
+    Read(Box<OpenSocket>),
     /// A query, and the callback for its answer.
     Query { query: Box<dyn AnyQuery>, reply: Reply },
     /// The queue of a watcher.
@@ -39,8 +41,42 @@ pub(crate) enum Message {
 /// The callback for the answer to a query.
 pub(crate) type Reply = Box<dyn FnOnce(AnyAnswer) + Send>;
 
+/// Wakes the driver's thread, which waits for its sockets rather than for its inbox.
+pub(super) struct Alarm {
+    waker: mio::Waker,
+    is_asleep: AtomicBool,
+}
+
+impl Alarm {
+    pub(super) fn new(waker: mio::Waker) -> Alarm {
+        Alarm { waker, is_asleep: AtomicBool::new(false) }
+    }
+
+    /// The thread goes to sleep, unless there is a message: it looks into the inbox once more after
+    /// this. The fences order that look and the look of a sender at the flag.
+    pub(super) fn set(&self) {
+        self.is_asleep.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+    }
+
+    /// The thread is awake.
+    pub(super) fn unset(&self) {
+        self.is_asleep.store(false, Ordering::Relaxed);
+    }
+
+    /// Wakes the thread if it sleeps: there is a message.
+    fn ring(&self) {
+        fence(Ordering::SeqCst);
+        if self.is_asleep.load(Ordering::Relaxed) && self.is_asleep.swap(false, Ordering::AcqRel) {
+            // Without a waker the message waits until the next timer.
+            let _ = self.waker.wake();
+        }
+    }
+}
+
 /// The data that the driver shares with its handles.
 pub(super) struct Shared {
+    alarm: Alarm,
     meters: Meters,
     passwords: Passwords,
     games: Registry,
@@ -51,9 +87,14 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(passwords: Passwords, games: Registry, log: Weak<dyn Log>) -> Shared {
+    pub(super) fn new(
+        alarm: Alarm,
+        passwords: Passwords,
+        games: Registry,
+        log: Weak<dyn Log>,
+    ) -> Shared {
         let (meters, watchers) = (Meters::default(), AtomicU64::new(0));
-        Shared { meters, passwords, games, log, watchers }
+        Shared { alarm, meters, passwords, games, log, watchers }
     }
 }
 
@@ -81,13 +122,16 @@ impl Handle {
         let (inbox, receiver) = std::sync::mpsc::channel();
         let (games, passwords) = (Registry::standard(), Passwords::new(None, 1));
         let log = Weak::<agon_store::MemoryLog>::new();
-        (Handle::new(inbox, Shared::new(passwords, games, log)), receiver)
+        let (_, waker) = crate::gateway::DriverSockets::new(1).expect("a poll");
+        let shared = Shared::new(Alarm::new(waker), passwords, games, log);
+        (Handle::new(inbox, shared), receiver)
     }
 
     pub(super) fn put(&self, message: Message) {
         // An engine that has ended receives nothing, and callers notice that by their closed
         // channel.
         let _ = self.inbox.send(message);
+        self.shared.alarm.ring();
     }
 
     pub(crate) fn send(&self, input: Input) {
@@ -97,6 +141,15 @@ impl Handle {
     /// Sends an input that holds a place in the inbox.
     pub(crate) fn send_placed(&self, input: Input, place: Place) {
         self.put(Message::Placed(input, place));
+    }
+
+    pub(super) fn alarm(&self) -> &Alarm {
+        &self.shared.alarm
+    }
+
+    /// Lets the driver's thread read a socket.
+    pub(crate) fn read_socket(&self, open: Box<OpenSocket>) {
+        self.put(Message::Read(open));
     }
 
     /// Opens a connection.
