@@ -247,6 +247,7 @@ fn stderr_of_a_bot_is_shown_at_the_step_it_belongs_to() {
     let mut browser = world.browser("#/replay/ice/r1m1/1?at=1");
     look_at_analysis(&mut browser);
     browser.until_text(".stderr", "agon join --receipt FILE");
+    browser.click(".stderr summary", "stderr");
     // A person would choose the file in a dialog of the system.
     let text = std::fs::read_to_string(receipt).expect("a receipt");
     browser.eval(&format!(
