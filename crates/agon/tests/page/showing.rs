@@ -57,6 +57,10 @@ pub(crate) fn projector_follows_a_live_cup_to_its_winner() {
         "points are shown",
         "[...document.querySelectorAll('.tv-score .points')].some(e => Number(e.textContent) > 0)",
     );
+    // Nothing of the panel beside it is cut off.
+    let inside = "[...document.querySelectorAll('.tv-side :is(li, h2)')].every(one =>
+        one.getBoundingClientRect().right <= innerWidth)";
+    browser.until_true("the panel is inside the screen", inside);
     browser.until_true("it follows the final", "followed.includes('cup/r2m1')");
     world.until_over("cup");
     let winner = world.get("/api/v1/tournaments/cup")["results"]["winners"][0].clone();
