@@ -88,7 +88,6 @@ class Player {
       "div",
       { class: "stack" },
       h("section", { class: "card" }, h("h2", {}, "Moves"), this.moves),
-      this.check,
     );
     /** @type {import("../replay/analysis.js").AnalysisPanel | null} */
     this.panel = null;
@@ -97,7 +96,7 @@ class Player {
       { class: "card analysis", "aria-label": "Analysis" },
       h("h2", {}, "Why did it end like this?"),
     );
-    root.append(h("div", { class: "columns" }, stage, side), this.place);
+    root.append(h("div", { class: "columns replay" }, stage, side), this.place, this.check);
     this.list();
   }
 

@@ -209,7 +209,7 @@ export class PlaySession extends EventTarget {
       case "match-over":
         return this.matchOver(data);
       case "tournament-over":
-        return this.say(
+        return this.sayElsewhere(
           `${data.tournament}: ${data.won ? "you won" : `you finished in place ${data.rank}`}.`,
         );
       case "invitation":
@@ -233,7 +233,15 @@ export class PlaySession extends EventTarget {
     Object.assign(over, { request: null, over: true, won: Boolean(data.won) });
     this.receipt(data.tournament).receipt.note({ ...data, type: "match-over" });
     this.emit("over", over);
-    this.say(data.won ? "You won the match." : "The match is over.", "good");
+    this.sayElsewhere(data.won ? "You won the match." : "The match is over.");
+  }
+
+  /**
+   * Tells a person on another view what the Play view shows anyway.
+   * @param {string} text
+   */
+  sayElsewhere(text) {
+    if (!/^#\/play\b/.test(location.hash)) this.say(text, "good");
   }
 
   /** @param {string} about @param {any} data */

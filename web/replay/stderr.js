@@ -55,7 +55,7 @@ export class StderrPanel {
     this.output = null;
     this.problem = "";
     this.at = 0;
-    this.element = h("div", { class: "stderr", "data-key": "stderr" });
+    this.element = h("details", { class: "stderr", "data-key": "stderr" });
     this.draw();
   }
 
@@ -85,7 +85,7 @@ export class StderrPanel {
       this.open(/** @type {HTMLInputElement} */ (target).files?.[0]);
     render(
       this.element,
-      h("h3", {}, "What your bot wrote to stderr"),
+      h("summary", {}, "What your bot wrote to stderr"),
       h(
         "label",
         {},

@@ -9,7 +9,7 @@ import { player } from "../lib/show.js";
 
 /** The most players in the drawing. */
 const SHOWN = 24;
-const [WIDTH, ROW, LEFT] = [640, 22, 160];
+const [WIDTH, ROW, LEFT] = [360, 24, 130];
 
 /** @param {number} share */
 const percent = (share) => `${(share * 100).toFixed(1)} %`;
@@ -77,7 +77,7 @@ function bars(players) {
   const label = `Strengths of ${rated.length} players with their 95 % intervals`;
   return h(
     "figure",
-    { class: "chart" },
+    { class: "chart strengths" },
     svg(
       "svg",
       { viewBox: `0 0 ${WIDTH} ${rated.length * ROW}`, role: "img", "aria-label": label },

@@ -438,7 +438,9 @@ class Play {
     const address = (/** @type {number} */ game) =>
       `#/replay/${[here.tournament, here.match, game].map(encodeURIComponent).join("/")}`;
     const games = here.end.match?.games ?? [];
-    const won = here.end.result?.winners.includes(this.who.account);
+    const winners = here.end.result?.winners ?? [];
+    const won = winners.includes(this.who.account);
+    const lost = winners.length > 0 && !won;
     return h(
       "section",
       { class: won ? "card call after won" : "card call after", "data-key": "after" },
@@ -446,7 +448,7 @@ class Play {
       h(
         "div",
         {},
-        h("h2", {}, won ? "You won" : "Game over"),
+        h("h2", {}, won ? "You won" : lost ? "You lost" : "Game over"),
         h(
           "ul",
           {},
@@ -454,7 +456,8 @@ class Play {
             h(
               "li",
               {},
-              `Game ${result.game}: ${ending(result)} `,
+              games.length > 1 ? `Game ${result.game}: ` : null,
+              `${ending(result)} `,
               h("a", { href: address(result.game) }, "Replay"),
             ),
           ),
@@ -470,7 +473,14 @@ class Play {
               "Rematch",
             )
           : null,
-        h("a", { class: "button plain", href: "#/" }, "Go to the lobby"),
+        games.length
+          ? h(
+              "a",
+              { class: "button plain", href: `${address(games.at(-1).game)}?why=1` },
+              lost ? "Why did I lose?" : "Analysis",
+            )
+          : null,
+        h("a", { class: "button plain", href: "#/" }, "Lobby"),
       ),
     );
   }

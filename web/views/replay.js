@@ -43,6 +43,7 @@ export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) 
         const panel = await shown.explain();
         if (!gone) analyse(data, panel, () => gone);
       });
+      if (app.query.why) shown.place.scrollIntoView();
       end = () => {
         seen();
         shown.end();

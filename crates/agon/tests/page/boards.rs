@@ -165,7 +165,15 @@ pub(crate) fn guest_plays_trains_with_the_mouse() {
         }
     });
     let result = result(&world, &id);
-    shows_end(&mut people[0], &result);
+    let [browser] = &mut people;
+    shows_end(browser, &result);
+    // A person who wants to know why is led to the analysis.
+    browser.click(".after a.button[href*=replay]", "");
+    browser.until_true("the replay opens", "document.querySelector('.analysis') !== null");
+    browser.until_true(
+        "the analysis is in sight",
+        "document.querySelector('.analysis').getBoundingClientRect().top < innerHeight",
+    );
 }
 
 #[test]

@@ -55,10 +55,11 @@ pub(crate) fn look(browser: &mut Browser, width: u32, height: u32, dark: bool) {
 /// Fails if something is wider than a phone.
 pub(crate) fn fits(browser: &mut Browser, what: &str) {
     let wide = browser.eval(
-        "document.documentElement.scrollWidth <= innerWidth ? [] :
-         [...document.querySelectorAll('main *')].filter(e =>
-           e.getBoundingClientRect().right > innerWidth && !e.closest('.wide'))
-           .map(e => e.outerHTML.slice(0, 120))",
+        // A phone zooms out of a page that is too wide, and `innerWidth` grows with it.
+        "(width => document.documentElement.scrollWidth <= width ? [] :
+         [...document.querySelectorAll('body *')].filter(e =>
+           e.getBoundingClientRect().right > width && !e.closest('.wide'))
+           .map(e => e.outerHTML.slice(0, 120)))(document.documentElement.clientWidth)",
     );
     assert_eq!(wide, json!([]), "{what} is wider than the window");
 }

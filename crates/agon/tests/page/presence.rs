@@ -1,6 +1,6 @@
 //! A player who is elsewhere: on another view, in another window, or behind a hidden tab.
 
-use crate::checks::accessible_in_every_look;
+use crate::checks::{accessible_in_every_look, fits, look};
 use crate::playing::{announce, seated, slow};
 use crate::support::until;
 use crate::world::World;
@@ -143,6 +143,11 @@ fn guest_plays_a_rematch_with_exchanged_seats() {
     let leave = json!({"player": "house:level-2", "why": "a power cut"});
     world.order(&format!("/api/v1/tournaments/{first}/withdraw"), leave);
     world.until_over(&first);
+    browser.until_text(".after h2", "You won");
+    browser.until_text(".after a", "Analysis");
+    look(&mut browser, 360, 740, false);
+    fits(&mut browser, "the end of a game");
+    look(&mut browser, 1366, 768, false);
     browser.click(".rematch", "Rematch");
     browser.until_true("a game runs", "document.querySelector('button.roll') !== null");
     let seats = |id: &str| {

@@ -57,6 +57,10 @@ pub(crate) fn projector_follows_a_live_cup_to_its_winner() {
         "points are shown",
         "[...document.querySelectorAll('.tv-score .points')].some(e => Number(e.textContent) > 0)",
     );
+    // Nothing of the panel beside it is cut off.
+    let inside = "[...document.querySelectorAll('.tv-side :is(li, h2)')].every(one =>
+        one.getBoundingClientRect().right <= innerWidth)";
+    browser.until_true("the panel is inside the screen", inside);
     browser.until_true("it follows the final", "followed.includes('cup/r2m1')");
     world.until_over("cup");
     let winner = world.get("/api/v1/tournaments/cup")["results"]["winners"][0].clone();
@@ -247,6 +251,7 @@ fn stderr_of_a_bot_is_shown_at_the_step_it_belongs_to() {
     let mut browser = world.browser("#/replay/ice/r1m1/1?at=1");
     look_at_analysis(&mut browser);
     browser.until_text(".stderr", "agon join --receipt FILE");
+    browser.click(".stderr summary", "stderr");
     // A person would choose the file in a dialog of the system.
     let text = std::fs::read_to_string(receipt).expect("a receipt");
     browser.eval(&format!(

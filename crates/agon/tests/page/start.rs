@@ -251,6 +251,11 @@ fn first_visit_shows_the_best_recent_game_of_the_server() {
     let most = games.iter().map(loser).max().unwrap();
     browser.open(&world.url("#/"));
     browser.until_text("agon-demo .sides", "house:greedy");
+    // Boards have many shapes; all of them stay inside the card.
+    let inside = "(box => [...document.querySelectorAll('agon-demo .ice')].every(one =>
+        one.getBoundingClientRect().right <= box.right))
+        (document.querySelector('agon-demo').getBoundingClientRect())";
+    browser.until_true("the board is inside", inside);
     browser.click("agon-demo a", "Replay");
     browser.until_true("the replay opens", "location.hash.startsWith('#/replay/ice/r1m1/')");
     let hash = browser.eval("location.hash.split('?')[0].split('/').at(-1)");
