@@ -2,7 +2,7 @@
 
 mod support;
 
-use agon_core::lobby::{PasswordHash, Role};
+use agon_core::lobby::{LobbyOrder, PasswordHash, Role};
 use agon_core::{Fault, How, MatchPlan, MatchResult, PlayerName, Ruling, TournamentOrder, Why};
 use agon_engine::query::{CarryOut, FindMatch, Order, Ping, StartWatching};
 use agon_engine::watch::{Topic, WatcherId};
@@ -408,6 +408,31 @@ fn match_that_another_engine_played_is_reported_and_the_next_is_handed_out() {
     let next = bench.commit();
     assert!(matches!(&next[..], [one] if one.starts_with("hand out ")), "{next:?}");
     assert_eq!(bench.give(Input::Reported(report())), NOTHING, "a report counts once");
+}
+
+#[test]
+fn accepted_entry_comes_before_the_pairing_of_the_last_round() {
+    let policy = r#"{"format":{"kind":"swiss","rounds":2},"match":{"best_of":1}}"#;
+    let mut bench = Bench::two_players("yahtzee-referee", policy);
+    bench.answer(1, "r1m1.1.0.0", "[]");
+    let late = PlayerName::new("house:random").unwrap();
+    let (tournament, player) = ("cup".into(), late);
+    let ordered = order(&mut bench, Order::Lobby(LobbyOrder::Enter { tournament, player }));
+    assert_eq!(ordered, ["append lobby: entry-ordered"]);
+    let appended = |effects: Vec<String>| {
+        effects.into_iter().filter(|effect| effect.starts_with("append tour")).collect::<Vec<_>>()
+    };
+    let ended = bench.commit_of("match/cup/r1m1");
+    assert_eq!(appended(ended), NOTHING, "the result waits for the entry");
+    let entered = bench.commit_of("lobby");
+    let due = [
+        "append tournament/cup: player-entered",
+        "append tournament/cup: match-reported, round-paired",
+    ];
+    assert_eq!(appended(entered), due);
+    bench.commit();
+    let pairing = bench.lines("tournament/cup").pop().unwrap_or_default();
+    assert!(pairing.contains("house:random"), "{pairing}");
 }
 
 #[test]

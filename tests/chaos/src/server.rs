@@ -275,6 +275,12 @@ impl Server {
         Ok(status)
     }
 
+    /// The last line that it wrote on stderr.
+    pub(crate) fn last_words(&self) -> String {
+        let text = fs::read_to_string(self.dir.join("stderr")).unwrap_or_default();
+        text.lines().next_back().unwrap_or_default().to_owned()
+    }
+
     /// Records that the server is unusable until its restart.
     pub(crate) fn goes_down(&mut self, history: &History) {
         self.down_since.get_or_insert(history.now());

@@ -2,8 +2,7 @@
 //!
 //! ```text
 //!   gateways, web ──▶ inbox ──▶ driver (one thread) ──▶ engine.handle(time, input)
-//!   plain TCP sockets ──────────▶ │      ▲                        │
-//!      ▲                          │      ▲                        │
+//!      ▲      plain TCP sockets ─▶│      ▲                        │
 //!      └── outboxes, replies ◀────┘      └──────── effects ◀──────┘
 //!                                 ├──▶ log ──────────▶ Committed
 //!                                 ├──▶ house players ▶ House
@@ -11,11 +10,11 @@
 //! ```
 //!
 //! The driver owns the inbox, the clock and the thread. In every turn it polls the plain TCP sockets
-//! of native players and handles what they sent; then it handles the inbox. It writes a request on this thread if its
-//! socket has room; other messages wait in the connection's outbox. The records of several inputs
-//! share one sync of the disk. The driver commits few records itself, which needs no switch between
-//! threads. It submits many to the log's own thread, so that it can decide while they are written;
-//! see docs/decisions/0027-small-commits-on-the-engine-thread.md.
+//! of native players and handles what they sent; then it handles the inbox. It writes a request on
+//! this thread if its socket has room; other messages wait in the connection's outbox. The records
+//! of several inputs share one sync of the disk. The driver commits few records itself, which needs
+//! no switch between threads. It submits many to the log's own thread, so that it can decide while
+//! they are written; see docs/decisions/0027-small-commits-on-the-engine-thread.md.
 
 mod handle;
 mod held;

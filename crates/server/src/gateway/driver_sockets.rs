@@ -3,7 +3,7 @@
 //! The driver polls them once in every turn and handles what they sent at once. A decision then
 //! needs no switch between threads. While the engine is busy nobody reads these sockets, so bytes
 //! count from the earliest time at which they can have arrived
-//! (`PollTimes` in `lateness.rs`); see docs/decisions/0035-sockets-on-the-engine-thread.md.
+//! (`PollTimes` in `lateness.rs`); see docs/decisions/0036-sockets-on-the-engine-thread.md.
 //!
 //! A connection that sends too fast goes back to its task, which waits and then returns it.
 
