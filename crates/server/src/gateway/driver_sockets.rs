@@ -237,7 +237,12 @@ impl DriverSockets {
                     self.give_back(conn, |reader| Returned::Paused(reader, wait_ms));
                 }
                 NextInput::LetWrite => self.give_back(conn, |_| Returned::LetWrite),
-                NextInput::Leave => self.give_back(conn, |_| Returned::Leave),
+                // The engine learns of it before it handles what came later on other sockets: a
+                // player who reconnects was away.
+                NextInput::Leave => {
+                    self.give_back(conn, |_| Returned::Leave);
+                    return Some(Input::Closed { conn });
+                }
             }
         }
         self.times.end_turn();
@@ -301,18 +306,20 @@ mod tests {
         Client { socket, returned, _outbox: outbox }
     }
 
-    /// The connections of the inputs of one turn.
+    /// The connections of the messages of one turn.
     fn turn(sockets: &mut DriverSockets) -> Vec<u64> {
         sockets.poll(Duration::ZERO);
         let meters = Meters::default();
         let inputs = std::iter::from_fn(|| sockets.next_input(&meters));
-        inputs.map(|input| conn_of(&input)).collect()
+        inputs.filter_map(|input| sender(&input)).collect()
     }
 
-    fn conn_of(input: &Input) -> u64 {
+    /// The connection that sent a message; `None` for the end of a connection.
+    fn sender(input: &Input) -> Option<u64> {
         match input {
-            Input::Said { conn, .. } | Input::Bad { conn, .. } => conn.0,
-            _ => panic!("only messages are read"),
+            Input::Said { conn, .. } | Input::Bad { conn, .. } => Some(conn.0),
+            Input::Closed { .. } => None,
+            _ => panic!("only messages and ends are read"),
         }
     }
 
@@ -370,9 +377,9 @@ mod tests {
         assert_eq!(sockets.heard_until(), heard, "one input is not handled yet");
         let second = sockets.next_input(&meters).unwrap();
         assert!(sockets.next_input(&meters).is_none());
-        let mut conns = [conn_of(&first), conn_of(&second)];
+        let mut conns = [sender(&first), sender(&second)];
         conns.sort_unstable();
-        assert_eq!(conns, [1, 2]);
+        assert_eq!(conns, [Some(1), Some(2)]);
     }
 
     #[test]
