@@ -87,7 +87,8 @@ impl MatchFold {
     /// Applies the next line of the stream.
     pub fn add(&mut self, text: &str, games: &Registry) -> Result<(), BadStream> {
         let seq = self.end.version() + 1;
-        let line = Line::read(text).map_err(|bad| BadStream::Line { seq, bad })?;
+        let line = Line::read_of(text, Some(self.end.name()))
+            .map_err(|bad| BadStream::Line { seq, bad })?;
         let misfit = |error| Misfit { seq, error };
         match (&mut self.played, self.secrets.take()) {
             (Some(played), _) => {

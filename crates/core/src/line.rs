@@ -6,6 +6,7 @@ use agon_games::Seat;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The version of the log format that this program writes. It reads all versions up to this one.
 pub const FORMAT_VERSION: u32 = 1;
@@ -14,7 +15,7 @@ pub const FORMAT_VERSION: u32 = 1;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Line {
     /// The stream of the line.
-    pub stream: String,
+    pub stream: Arc<str>,
     /// Its number in the stream, from 1.
     pub seq: u64,
     /// When the event was decided.
@@ -64,7 +65,12 @@ struct Envelope<'a> {
 impl Line {
     /// Reads a line.
     pub fn read(text: &str) -> Result<Line, BadLine> {
-        match Line::read_own(text) {
+        Line::read_of(text, None)
+    }
+
+    /// Reads a line that probably belongs to a stream. Lines of one stream then share its name.
+    pub fn read_of(text: &str, stream: Option<&Arc<str>>) -> Result<Line, BadLine> {
+        match Line::read_own(text, stream) {
             Some(line) => Ok(line),
             None => Line::read_any(text),
         }
@@ -72,7 +78,7 @@ impl Line {
 
     /// Reads a line as this program writes it: fields in order, without spaces. Returns `None` for
     /// all other lines, valid or not.
-    fn read_own(text: &str) -> Option<Line> {
+    fn read_own(text: &str, known: Option<&Arc<str>>) -> Option<Line> {
         let (stream, rest) = plain(text.strip_prefix(r#"{"v":1,"stream":""#)?)?;
         let (seq, rest) = number(rest.strip_prefix(r#"","seq":"#)?)?;
         let (at, rest) = number(rest.strip_prefix(r#","at":"#)?)?;
@@ -89,7 +95,11 @@ impl Line {
             None => Event::read(tag, data)?.ok()?,
         };
         let more = more.try_into().ok()?;
-        Some(Line { stream: stream.to_owned(), seq, at: Timestamp::from_ms(at), more, event })
+        let stream = match known.filter(|known| ***known == *stream) {
+            Some(known) => Arc::clone(known),
+            None => stream.into(),
+        };
+        Some(Line { stream, seq, at: Timestamp::from_ms(at), more, event })
     }
 
     /// Reads any line of the format.
@@ -106,7 +116,7 @@ impl Line {
             .ok_or_else(|| BadLine::Unknown(envelope.tag.to_string()))?
             .map_err(|e| BadLine::Data { tag: envelope.tag.to_string(), why: e.to_string() })?;
         let (seq, at, more) = (envelope.seq, envelope.at, envelope.more);
-        Ok(Line { stream: envelope.stream.into_owned(), seq, at, more, event })
+        Ok(Line { stream: envelope.stream.into(), seq, at, more, event })
     }
 
     /// Writes the line, without a line end.
@@ -213,8 +223,11 @@ mod tests {
         let other = serde_json::to_string_pretty(&value).unwrap();
         assert_ne!(other, text);
         assert_eq!(Line::read(&other), Ok(line()));
-        assert_eq!(Line::read_own(&text), Some(line()));
-        assert_eq!(Line::read_own(&text.replace("\"seq\":2", "\"seq\":02")), None);
+        assert_eq!(Line::read_own(&text, None), Some(line()));
+        for known in ["match/r1m1", "match/r1m2"] {
+            assert_eq!(Line::read_of(&text, Some(&known.into())), Ok(line()), "{known}");
+        }
+        assert_eq!(Line::read_own(&text.replace("\"seq\":2", "\"seq\":02"), None), None);
         let control = text.replace("match/r1m1", "match/\r1m1");
         assert!(Line::read(&control).is_err(), "a control character that JSON would have escaped");
     }
@@ -292,7 +305,7 @@ mod tests {
         assert!(
             lines
                 .iter()
-                .all(|line| line.at == Timestamp::from_ms(9) && line.stream == "match/t/r1m1")
+                .all(|line| line.at == Timestamp::from_ms(9) && *line.stream == *"match/t/r1m1")
         );
     }
 }

@@ -224,7 +224,7 @@ fn in_time(line: &Line, played: &Match) -> Result<(), Finding> {
 /// Checks that a stream has the name of its match or tournament: a copy under another name does not
 /// pass for another match.
 fn named(line: &Line, name: String) -> Result<(), Finding> {
-    match line.stream == name {
+    match *line.stream == *name {
         true => Ok(()),
         false => Err(finding(line, format!("it is about {name}, and its stream is another"))),
     }
@@ -609,7 +609,7 @@ fn empty() -> Finding {
 }
 
 fn finding(line: &Line, what: String) -> Finding {
-    let (stream, event) = (line.stream.clone(), line.event.tag().into());
+    let (stream, event) = (line.stream.to_string(), line.event.tag().into());
     Finding { stream, seq: line.seq, event, what }
 }
 

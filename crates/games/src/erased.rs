@@ -312,6 +312,10 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
     serde_json::from_str(text).map_err(|error| Refusal::malformed(error.to_string()))
 }
 
+fn read_answer<G: Game>(text: &str) -> Result<G::Answer, Refusal> {
+    G::usual_answer(text).map_or_else(|| parse(text), Ok)
+}
+
 #[derive(Debug, Clone, PartialEq)]
 struct State<G>(G);
 
@@ -357,13 +361,13 @@ impl<G: Game> GameState for State<G> {
     }
 
     fn check(&self, seat: Seat, answer: &str) -> Result<Json, Refusal> {
-        let answer: G::Answer = parse(answer)?;
+        let answer = read_answer::<G>(answer)?;
         self.0.check(seat, &answer)?;
         Ok(json(&answer))
     }
 
     fn apply(&mut self, seat: Seat, answer: &str) -> Result<Json, Refusal> {
-        let answer: G::Answer = parse(answer)?;
+        let answer = read_answer::<G>(answer)?;
         self.0.apply(seat, &answer)?;
         Ok(json(&answer))
     }
@@ -398,7 +402,7 @@ impl<G: Game> GameState for State<G> {
 
     fn tell(&self, before: &dyn GameState, seat: Seat, answer: &str) -> String {
         let before = before.as_any().downcast_ref::<G>().expect("a game of the same kind");
-        match parse(answer) {
+        match read_answer::<G>(answer) {
             Ok(answer) => self.0.tell(before, seat, &answer),
             Err(refusal) => refusal.to_string(),
         }

@@ -105,6 +105,12 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
         false
     }
 
+    /// Reads an answer in its usual spelling, which is faster than reading any JSON. Returns `None`
+    /// for all other texts, valid or not.
+    fn usual_answer(_text: &str) -> Option<Self::Answer> {
+        None
+    }
+
     /// The game as `viewer` may see it.
     fn view(&self, viewer: Viewer) -> Self::View;
 

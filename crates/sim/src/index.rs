@@ -56,7 +56,7 @@ pub(crate) struct Index {
 
 impl Index {
     pub(crate) fn add(&mut self, line: &Line) {
-        let stream = || line.stream.clone();
+        let stream = || line.stream.to_string();
         let tournament = || line.stream.split('/').nth(1).unwrap_or_default().to_owned();
         if let Some(why) = reason(&line.event) {
             *self.rulings.entry(why).or_default() += 1;

@@ -152,6 +152,8 @@ pub struct StreamPart<'a> {
     pub lines: &'a str,
     /// Whether it is the last record of its stream.
     pub is_last: bool,
+    /// How many events the stream has.
+    pub events: u64,
 }
 
 impl<L: Log + ?Sized> Log for Arc<L> {

@@ -137,10 +137,10 @@ fn check(streams: &Streams, known: Option<&Whole>) -> Result<Checked, Finding> {
 /// The lines of a stream. The storage of the log ensures that they belong to this stream.
 fn read(name: &str, lines: &[String]) -> Result<Stream, Finding> {
     let read = verify::read(lines)?;
-    match read.iter().find(|line| line.stream != name) {
+    match read.iter().find(|line| *line.stream != *name) {
         None => Ok(read),
         Some(line) => {
-            let (stream, event) = (line.stream.clone(), line.event.tag().to_owned());
+            let (stream, event) = (line.stream.to_string(), line.event.tag().to_owned());
             Err(Finding { stream, seq: line.seq, event, what: format!("kept as {name}") })
         }
     }

@@ -158,7 +158,7 @@ impl Read {
     }
 
     fn charge(&mut self, line: &Line, event: &'static str, faulted: &Faulted) {
-        let (stream, faulted) = (line.stream.clone(), faulted.clone());
+        let (stream, faulted) = (line.stream.to_string(), faulted.clone());
         let (after, before) = (self.latest, Ms::MAX);
         self.faults.push(Charged { stream, event, faulted, after, before });
     }

@@ -89,7 +89,7 @@ impl Exported {
     /// One stream from its own file.
     fn of_file(args: &ExportArgs) -> Result<Exported> {
         let lines = read_lines(&read_file(&args.path)?.lines)?;
-        let name = lines.first().map_or(String::new(), |line| line.stream.clone());
+        let name = lines.first().map_or(String::new(), |line| line.stream.to_string());
         let mut log =
             Exported { tournaments: BTreeMap::new(), matches: BTreeMap::new(), kept: None };
         let streams =

@@ -136,15 +136,17 @@ impl Source {
             let (mut waits, mut is_sent) = (vec![false; left.len()], vec![false; left.len()]);
             let mut held_bytes = 0;
             // A stream that cannot be read together is loaded by itself, which names the error.
-            let _ = log.read_together(&left, &mut |StreamPart { stream, lines, is_last }| {
+            let _ = log.read_together(&left, &mut |part| {
+                let StreamPart { stream, lines, is_last, events } = part;
                 let text = &mut texts[stream];
                 // A stream that begins while the memory is full waits for the next pass.
                 waits[stream] |= text.is_empty() && held_bytes > TEXT_BYTES_MAX;
                 if waits[stream] {
                     return;
                 }
-                if !text.is_empty() {
-                    text.push('\n');
+                match text.is_empty() {
+                    true => text.reserve(events as usize * LINE_BYTES_USUAL),
+                    false => text.push('\n'),
                 }
                 text.push_str(lines);
                 held_bytes += lines.len();
@@ -199,6 +201,9 @@ pub(crate) fn open_database(path: &Path) -> Result<Option<Box<dyn Log>>> {
     };
     file.map(|file| Ok(Box::new(SqliteLog::open_read_only(file)?) as Box<dyn Log>)).transpose()
 }
+
+/// About how many bytes the line of an event has; the text of a stream rarely has to grow then.
+const LINE_BYTES_USUAL: usize = 256;
 
 /// How many bytes of streams that are not whole yet are held while streams are read together.
 const TEXT_BYTES_MAX: usize = 256 << 20;

@@ -247,7 +247,7 @@ fn file(path: &Path, claims: &Claims) -> Result<Verdict<Checked>> {
         } else {
             let check = verify::verify_match(&lines, &games, None)?;
             checked.add_match(&check);
-            let (name, head) = (lines[0].stream.clone(), check.heads.last());
+            let (name, head) = (lines[0].stream.to_string(), check.heads.last());
             checked.heads.extend(head.map(|head| (name, head.clone())));
             if let Some(receipt) = &claims.receipt {
                 checked.add_receipt(receipt.check_match(&lines, &games)?);

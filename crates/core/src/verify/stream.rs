@@ -12,6 +12,8 @@ use std::ops::Deref;
 pub struct Stream {
     lines: Vec<Line>,
     heads: Vec<Head>,
+    /// The indices of the events that end the stream.
+    ends: Vec<usize>,
 }
 
 impl Deref for Stream {
@@ -26,8 +28,14 @@ impl Stream {
     /// A stream of lines in memory, as this program would write them.
     pub fn of(lines: Vec<Line>) -> Stream {
         let texts: Vec<String> = lines.iter().map(Line::write).collect();
-        let heads = heads(&lines, &texts);
-        Stream { lines, heads }
+        Stream::new(lines, &texts)
+    }
+
+    fn new(lines: Vec<Line>, texts: &[impl AsRef<str>]) -> Stream {
+        let heads = heads(&lines, texts);
+        let ends = lines.iter().enumerate().filter(|(_, line)| line.event.own_head().is_some());
+        let ends = ends.map(|(at, _)| at).collect();
+        Stream { lines, heads, ends }
     }
 
     /// The head after all lines; `None` if the stream has no lines.
@@ -37,8 +45,7 @@ impl Stream {
 
     /// The head after each event that ends the stream. A reopened match has several.
     pub fn ends(&self) -> impl Iterator<Item = (&Line, &Head)> {
-        let ends = self.lines.iter().zip(&self.heads);
-        ends.filter(|(line, _)| line.event.own_head().is_some())
+        self.ends.iter().map(|at| (&self.lines[*at], &self.heads[*at]))
     }
 
     /// Whether an event ends the stream without the head of the lines before it. Then a version
@@ -98,12 +105,13 @@ pub fn read(texts: &[impl AsRef<str>]) -> Result<Stream, Finding> {
     let mut lines: Vec<Line> = Vec::with_capacity(texts.len());
     let mut more = 0;
     for (text, seq) in texts.iter().zip(1..) {
-        let line = Line::read(text.as_ref()).map_err(|error| {
-            let stream = lines.first().map_or_else(String::new, |line| line.stream.clone());
+        let known = lines.first().map(|line| &line.stream);
+        let line = Line::read_of(text.as_ref(), known).map_err(|error| {
+            let stream = known.map_or_else(String::new, |stream| stream.to_string());
             Finding { stream, seq, event: Finding::UNREADABLE.into(), what: error.to_string() }
         })?;
         let found = |what: String| Finding {
-            stream: line.stream.clone(),
+            stream: line.stream.to_string(),
             seq,
             event: line.event.tag().into(),
             what,
@@ -126,8 +134,7 @@ pub fn read(texts: &[impl AsRef<str>]) -> Result<Stream, Finding> {
         let what = format!("{more} more events of its decision should follow");
         return Err(super::finding(last, what));
     }
-    let heads = heads(&lines, texts);
-    let stream = Stream { lines, heads };
+    let stream = Stream::new(lines, texts);
     stream.check_times()?;
     Ok(stream)
 }

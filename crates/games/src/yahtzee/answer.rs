@@ -78,6 +78,26 @@ impl Answer {
     }
 }
 
+impl Answer {
+    /// Reads five flags, or the name of a box alone, without spaces.
+    pub(super) fn usual(text: &str) -> Option<Answer> {
+        if let Some(name) = text.strip_prefix(r#"{"score":""#) {
+            let name = name.strip_suffix(r#""}"#)?;
+            return ScoreBox::ALL.into_iter().find(|at| at.name() == name).map(Answer::score);
+        }
+        let mut rest = text.strip_prefix(r#"{"keep":["#)?;
+        let mut flags = [false; 5];
+        for (at, flag) in flags.iter_mut().enumerate() {
+            if at > 0 {
+                rest = rest.strip_prefix(',')?;
+            }
+            *flag = rest.starts_with("true");
+            rest = rest.strip_prefix(if *flag { "true" } else { "false" })?;
+        }
+        (rest == "]}").then(|| Answer::keep_places(flags))
+    }
+}
+
 /// A set of places among the five dice; bit 0 is the leftmost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Places(u8);
@@ -256,6 +276,27 @@ mod tests {
 
     fn read(text: &str) -> Result<Answer, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn usual_spelling_means_the_same_as_any_json() {
+        let keeps = (0..32).map(|bits| Answer::Keep(Keep::Places(Places::from_bits(bits))));
+        for answer in keeps.chain(ScoreBox::ALL.map(Answer::score)) {
+            let text = serde_json::to_string(&answer).unwrap();
+            assert_eq!(Answer::usual(&text), Some(answer), "{text}");
+            // Every text that differs by one character is read as JSON, or not at all.
+            for at in 0..text.len() {
+                for other in ["", " ", "}", "0", ","] {
+                    let changed = format!("{}{other}{}", &text[..at], &text[at + 1..]);
+                    if let Some(usual) = Answer::usual(&changed) {
+                        assert_eq!(read(&changed), Ok(usual), "{changed}");
+                    }
+                }
+            }
+        }
+        for unusual in [r#"{"keep":[]}"#, r#"{"score":"no-such-box"}"#, r#"{"keep":[1,2]}"#] {
+            assert_eq!(Answer::usual(unusual), None);
+        }
     }
 
     #[test]

@@ -21,6 +21,10 @@ impl Game for Yahtzee {
     type View = View;
     type Drawn = Drawn;
 
+    fn usual_answer(text: &str) -> Option<Answer> {
+        Answer::usual(text)
+    }
+
     #[inline(always)]
     fn new(config: &Config, seats: usize, seed: &Seed) -> Result<Yahtzee, SetupError> {
         if seats != SEATS {

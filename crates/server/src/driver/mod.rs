@@ -59,7 +59,8 @@ use std::time::{Duration, Instant};
 /// message takes from its socket to the inbox.
 const BEHIND_MS_MAX: Millis = 1_000;
 
-/// How many inputs the driver processes before it submits their records to the log.
+/// How many inputs of sockets, and how many other ones, the driver processes before it submits
+/// their records to the log.
 const INPUTS_MAX: usize = 256;
 
 /// How many records the driver commits on its own thread. For more, the work of the disk and of
@@ -316,9 +317,12 @@ impl Driver {
         }
     }
 
-    /// Handles what the last poll found.
+    /// Handles what the last poll found, up to a limit; the next turn handles the rest.
     fn take_socket_inputs(&mut self) {
-        while self.failed.is_none() && !self.engine.is_stopping() {
+        for _ in 0..INPUTS_MAX {
+            if self.failed.is_some() || self.engine.is_stopping() {
+                return;
+            }
             if let Err(error) = self.await_lease() {
                 self.failed = Some(error);
                 return;

@@ -168,11 +168,13 @@ impl DriverSockets {
         Some(open)
     }
 
-    /// Waits for input, at most for a time. `next_input` takes it. Returns by how many milliseconds
+    /// Waits for input, at most for a time. `next_input` takes it, and the rest of the turn before.
+    /// Returns by how many milliseconds
     /// the input counts as earlier than it was read.
     pub(crate) fn poll(&mut self, pause: Duration) -> Millis {
         let began = now_ms();
-        let may_wait = self.unfinished.is_empty() && self.times.may_wait(began);
+        let has_rest = !self.ready.is_empty() || !self.unfinished.is_empty();
+        let may_wait = !has_rest && self.times.may_wait(began);
         let pause = match (may_wait, self.open.is_empty()) {
             (false, _) => Duration::ZERO,
             (true, false) => pause.min(POLL_MAX),
@@ -309,12 +311,16 @@ mod tests {
         sockets.poll(Duration::ZERO);
         let meters = Meters::default();
         let inputs = std::iter::from_fn(|| sockets.next_input(&meters));
-        let conns = inputs.filter_map(|input| match input {
+        inputs.filter_map(|input| sender(&input)).collect()
+    }
+
+    /// The connection that sent a message; `None` for the end of a connection.
+    fn sender(input: &Input) -> Option<u64> {
+        match input {
             Input::Said { conn, .. } | Input::Bad { conn, .. } => Some(conn.0),
             Input::Closed { .. } => None,
             _ => panic!("only messages and ends are read"),
-        });
-        conns.collect()
+        }
     }
 
     /// Takes turns until so many inputs came.
@@ -350,6 +356,30 @@ mod tests {
         assert!(taken.iter().all(|conns| conns.len() <= 7), "{taken:?}");
         assert!(taken.len() >= 40 / 6, "{taken:?}");
         assert_eq!(taken.iter().flatten().filter(|conn| **conn == 2).count(), 1);
+    }
+
+    #[test]
+    fn next_turn_takes_the_rest_with_its_time() {
+        let (mut sockets, _waker) = DriverSockets::new(32).unwrap();
+        let mut clients = [1, 2].map(|conn| connect(&mut sockets, conn, &Limits::default()));
+        assert!(turn(&mut sockets).is_empty());
+        for client in &mut clients {
+            client.socket.write_all(b"{\"type\":\"ping\"}\n").unwrap();
+        }
+        let (meters, give_up) = (Meters::default(), Instant::now() + Duration::from_secs(20));
+        while sockets.ready.len() < 2 {
+            assert!(Instant::now() < give_up);
+            sockets.poll(Duration::ZERO);
+        }
+        let heard = sockets.heard_until();
+        let first = sockets.next_input(&meters).unwrap();
+        sockets.poll(Duration::from_secs(60));
+        assert_eq!(sockets.heard_until(), heard, "one input is not handled yet");
+        let second = sockets.next_input(&meters).unwrap();
+        assert!(sockets.next_input(&meters).is_none());
+        let mut conns = [sender(&first), sender(&second)];
+        conns.sort_unstable();
+        assert_eq!(conns, [Some(1), Some(2)]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
     for (name, entries) in streams {
         let mut owners: Vec<u32> = Vec::new();
         for (entry, seq) in entries.iter().zip(1..) {
-            if entry.line.seq != seq || entry.line.stream != *name {
+            if entry.line.seq != seq || *entry.line.stream != **name {
                 return Err(format!("{name}: event {seq} is numbered {}", entry.line.seq));
             }
             match owners.iter().position(|owner| *owner == entry.writer) {

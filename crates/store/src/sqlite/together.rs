@@ -99,6 +99,6 @@ impl Wanted {
         };
         (self.last, self.due) = (id, seq + count);
         let is_last = id == self.head.record && self.due == self.head.version + 1;
-        Ok(Some(StreamPart { stream: self.index, lines, is_last }))
+        Ok(Some(StreamPart { stream: self.index, lines, is_last, events: self.head.version }))
     }
 }

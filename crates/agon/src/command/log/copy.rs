@@ -21,7 +21,7 @@ impl<'a> Copier<'a> {
         let mut streams = from.streams()?;
         // The record that was written last stays the last one: a server starts its clock after it.
         if let Some(latest) = from.latest()?.map(|text| Line::read(&text)).transpose()? {
-            streams.sort_by_key(|(name, _)| *name == latest.stream);
+            streams.sort_by_key(|(name, _)| **name == *latest.stream);
         }
         let mut events = 0;
         for (name, _) in &streams {
