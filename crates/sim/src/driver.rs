@@ -230,6 +230,8 @@ impl Driver {
             | Effect::HandOut(_)
             | Effect::Report(_)
             | Effect::Admit { .. }
+            | Effect::Pass { .. }
+            | Effect::Forward { .. }
             | Effect::NoReply { .. }
             | Effect::Note(_) => None,
             Effect::Close { conn, .. } => {

@@ -108,6 +108,12 @@ pub(super) const SETTINGS: [Setting; 47] = [
             "a file for a new operator token, instead of stdout; only its owner may read it (0600)",
         )
         .flag(),
+    Setting::number("engine_threads", "1")
+        .about(
+            "how many threads play; with 2 or more, the first has the lobby and the connections, \
+             and the others share the tournaments",
+        )
+        .flag(),
     Setting::unset("seed", Kind::Number)
         .example("7")
         .about("derive the luck of all tournaments from this number, to repeat an experiment")

@@ -17,25 +17,28 @@ mod server;
 mod tournaments;
 
 use super::Engine;
+use super::cells::watch::WatcherId;
 use super::follow_up::FollowUp;
 use super::journal::StreamKey;
 pub use accounts::{
     AccountPage, ChangeQueue, Decide, FindAccount, FindHolder, FindPassword, IssueToken,
     ListAccounts, ListQueue, NoteLogin, Register, ShownAccount,
 };
+use agon_core::TournamentId;
+use agon_core::lobby::Lobby;
 pub use casual::{ClaimGuest, NoGuest, PlayCasual, RegisterGuest};
 pub use lobby::{
     AnswerInvitation, InvitationReply, ListInvitations, LookAtLobby, ShownInvitation, ShownLobby,
 };
 pub use matches::{
     ArchiveVersion, FindFinishedView, FindMatch, FindSecrets, FoundMatch, ListFaultyMatches,
-    ListLiveScores, MatchSecrets, StartWatching,
+    ListLiveScores, ListPlaying, MatchSecrets, StartWatching,
 };
 pub use node::{
     AnnounceNumbered, AttachAgain, IsLive, ListCutOff, ListRequests, Locate, LookBeforeStart,
     NotHeld, Relocate, ReportNotThere,
 };
-pub use operator::{CarryOut, Order, Written};
+pub use operator::{CarryOut, CheckEntry, Order, Written};
 pub use server::{AnnounceWhenPresent, Count, Counts, IssueOperatorToken, Ping};
 use std::any::Any;
 pub use tournaments::{
@@ -55,6 +58,16 @@ pub trait Query: Send + 'static {
     /// The streams the answer depends on. It waits until their records are durable.
     fn streams(&self) -> Vec<StreamKey> {
         vec![StreamKey::Lobby]
+    }
+
+    /// The running tournament that the query is about. The engine that owns it answers the query.
+    fn cell(&self, _lobby: &Lobby) -> Option<TournamentId> {
+        None
+    }
+
+    /// The watcher that the query subscribes.
+    fn watcher(&self) -> Option<WatcherId> {
+        None
     }
 
     /// Answers the query or carries out the command.
@@ -78,11 +91,25 @@ impl AnyAnswer {
 
 /// A query of any type on its way to the engine.
 pub trait AnyQuery: Send {
+    /// The running tournament that it is about.
+    fn cell(&self, lobby: &Lobby) -> Option<TournamentId>;
+
+    /// The watcher that it subscribes.
+    fn watcher(&self) -> Option<WatcherId>;
+
     /// Answers it once the records the answer depends on are durable.
     fn run(self: Box<Self>, id: QueryId, engine: &mut Engine);
 }
 
 impl<Q: Query> AnyQuery for Q {
+    fn cell(&self, lobby: &Lobby) -> Option<TournamentId> {
+        Query::cell(self, lobby)
+    }
+
+    fn watcher(&self) -> Option<WatcherId> {
+        Query::watcher(self)
+    }
+
     fn run(self: Box<Self>, id: QueryId, engine: &mut Engine) {
         let mut streams = self.streams();
         let answer = self.answer(engine);

@@ -3,7 +3,7 @@
 use super::super::journal::StreamKey;
 use super::super::{Engine, MatchKey, NotObeyed};
 use super::Query;
-use agon_core::lobby::{LobbyCommand, LobbyOrder};
+use agon_core::lobby::{Lobby, LobbyCommand, LobbyOrder};
 use agon_core::{MatchId, MatchOrder, PlayerName, Ruling, TournamentId, TournamentOrder};
 
 /// An operator's order.
@@ -27,6 +27,27 @@ pub enum Order {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Written(pub(super) Vec<StreamKey>);
 
+/// Asks whether a player can enter a running tournament. Ask before the order to enter one: the
+/// engine that carries out the order may not own the tournament.
+pub struct CheckEntry {
+    /// The tournament.
+    pub tournament: TournamentId,
+    /// The player.
+    pub player: PlayerName,
+}
+
+impl Query for CheckEntry {
+    type Answer = Result<(), NotObeyed>;
+
+    fn cell(&self, _: &Lobby) -> Option<TournamentId> {
+        Some(self.tournament.clone())
+    }
+
+    fn answer(self, engine: &mut Engine) -> Self::Answer {
+        engine.check_entry(&self.tournament, &self.player)
+    }
+}
+
 /// Carries out an operator's order.
 pub struct CarryOut {
     /// The order.
@@ -37,6 +58,14 @@ pub struct CarryOut {
 
 impl Query for CarryOut {
     type Answer = Result<Written, NotObeyed>;
+
+    fn cell(&self, lobby: &Lobby) -> Option<TournamentId> {
+        match &self.order {
+            Order::Tournament(id, _) | Order::Game(id, ..) => Some(id.clone()),
+            Order::Withdraw(id, player) => Some(lobby.left_by(id.clone(), player)),
+            Order::Lobby(_) | Order::Blacklist(_) | Order::Lift(_) => None,
+        }
+    }
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
         let CarryOut { order, ruling } = self;

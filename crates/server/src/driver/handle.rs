@@ -1,5 +1,6 @@
 //! The handle through which other threads reach the engine's thread.
 
+use super::ServerError;
 use crate::clock;
 use crate::engine::query::{AnyAnswer, AnyQuery, Query, StartWatching};
 use crate::engine::watch::{NoWatch, Topic, WatcherId};
@@ -32,6 +33,8 @@ pub(crate) enum Message {
     Query { query: Box<dyn AnyQuery>, reply: Reply },
     /// The queue of a watcher.
     Watch(WatcherId, Watcher),
+    /// An engine on another thread of this server cannot continue.
+    Failed(ServerError),
     /// Records that are durable or refused; each with its stream, in the order of their decisions.
     Committed { streams: Vec<StreamKey>, results: Vec<Result<u64, AppendError>> },
 }
@@ -46,6 +49,8 @@ pub(super) struct Shared {
     games: Registry,
     /// Weak: the log closes with the engine, even if handles are left.
     log: Weak<dyn Log>,
+    /// How far the lobby's engine has come with its inbox.
+    progress: Progress,
     /// How many watchers there have been; the next one's number.
     watchers: AtomicU64,
 }
@@ -53,7 +58,7 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(passwords: Passwords, games: Registry, log: Weak<dyn Log>) -> Shared {
         let (meters, watchers) = (Meters::default(), AtomicU64::new(0));
-        Shared { meters, passwords, games, log, watchers }
+        Shared { meters, passwords, games, log, progress: Progress::default(), watchers }
     }
 }
 
@@ -64,16 +69,66 @@ pub(crate) struct Archive {
     pub(crate) games: Registry,
 }
 
-/// A handle to the engine.
+/// How far the lobby's engine has come with its inbox. The other engines of the server rule about
+/// late players only up to then: an answer that came earlier may wait in that inbox.
+#[derive(Default)]
+struct Progress {
+    /// How many messages were put into the inbox.
+    put: AtomicU64,
+    /// How many of them the engine has handled.
+    handled: AtomicU64,
+    /// When the message that the engine handles now was read from its socket.
+    until: AtomicU64,
+}
+
+/// A handle to an engine.
 #[derive(Clone)]
 pub struct Handle {
     inbox: Sender<Message>,
     shared: Arc<Shared>,
+    /// Whether others look at the progress with the inbox.
+    counts: bool,
 }
 
 impl Handle {
     pub(super) fn new(inbox: Sender<Message>, shared: Shared) -> Handle {
-        Handle { inbox, shared: Arc::new(shared) }
+        Handle { inbox, shared: Arc::new(shared), counts: false }
+    }
+
+    /// The same handle, for an engine that gives work to others.
+    pub(super) fn counting(mut self) -> Handle {
+        self.counts = true;
+        self
+    }
+
+    /// A handle to another engine of the same server.
+    pub(super) fn of_engine(&self, inbox: Sender<Message>) -> Handle {
+        Handle { inbox, shared: Arc::clone(&self.shared), counts: false }
+    }
+
+    /// Notes that the engine has handled a message.
+    pub(super) fn note_handled(&self) {
+        if self.counts {
+            self.shared.progress.handled.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Notes when the message that the engine handles now was read from its socket.
+    pub(super) fn note_read_at(&self, at: Millis) {
+        if self.counts {
+            self.shared.progress.until.store(at, Ordering::Release);
+        }
+    }
+
+    /// The time up to which the lobby's engine has passed on all input, at `now`.
+    pub(super) fn passed_until(&self, now: Millis) -> Millis {
+        let Progress { put, handled, until } = &self.shared.progress;
+        // In this order: messages that are put in between only make it look busier.
+        let handled = handled.load(Ordering::Acquire);
+        match handled >= put.load(Ordering::Acquire) {
+            true => now,
+            false => until.load(Ordering::Acquire).min(now),
+        }
     }
 
     #[cfg(test)]
@@ -85,6 +140,9 @@ impl Handle {
     }
 
     pub(super) fn put(&self, message: Message) {
+        if self.counts {
+            self.shared.progress.put.fetch_add(1, Ordering::AcqRel);
+        }
         // An engine that has ended receives nothing, and callers notice that by their closed
         // channel.
         let _ = self.inbox.send(message);
