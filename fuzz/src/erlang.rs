@@ -3,6 +3,7 @@
 
 use crate::input::{Input, pieces};
 use agon_core::PlayerName;
+use agon_core::Timestamp;
 use agon_games::yahtzee::{Config, Yahtzee};
 use agon_games::{Game, Seat, Seed, Viewer};
 use agon_wire::erlang::class::Variant;
@@ -144,7 +145,7 @@ pub fn session(data: &[u8]) -> bool {
         if input.byte() % 4 == 3 {
             // Lines come from our own server; the session reads or ignores them, whatever they
             // hold.
-            let _ = session.line(input.piece(), None, 1);
+            let _ = session.line(input.piece(), None, Timestamp::from_ms(1));
             continue;
         }
         let piece = input.piece();
@@ -152,7 +153,8 @@ pub fn session(data: &[u8]) -> bool {
         let term = with_marks(term, &told);
         let Ok(message) = read(&term) else { continue };
         heard = true;
-        for output in session.hear(&message, &term, None, 1).unwrap_or_default() {
+        for output in session.hear(&message, &term, None, Timestamp::from_ms(1)).unwrap_or_default()
+        {
             if let SessionOutput::Answer { id, .. } = output {
                 answers += usize::from(id.as_str() == REQUEST);
             }
@@ -210,7 +212,7 @@ fn asked(speaks: Speaks) -> (Session<()>, Vec<Term>) {
     let welcome = r#"{"type":"welcome","account":"eve","active":1,"waiting":0}"#;
     let mut told = Vec::new();
     for (line, written) in [(welcome.to_owned(), None), (notice, None), (question(), Some(()))] {
-        let outputs = session.line(line.as_bytes(), written, 0).into_iter();
+        let outputs = session.line(line.as_bytes(), written, Timestamp::default()).into_iter();
         told.extend(outputs.filter_map(|output| match output {
             SessionOutput::Tell { term, .. } => Some(term),
             _ => None,

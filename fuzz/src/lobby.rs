@@ -3,7 +3,7 @@
 use crate::boards::GAMES;
 use crate::input::Input;
 use agon_core::lobby::{AccountKind, Lobby, LobbyCommand, Role, Standing};
-use agon_core::{Age, Line, PlayerName, Secret, Tournament, TournamentId, record_lines};
+use agon_core::{Age, Line, PlayerName, Secret, Timestamp, Tournament, TournamentId, record_lines};
 use agon_server::Wanted;
 use agon_store::{Append, Log, MemoryLog, Snapshot, seal};
 use std::collections::BTreeSet;
@@ -31,8 +31,8 @@ pub fn announcement(data: &[u8]) -> bool {
     let id = announcement.id.clone();
     let absent = BTreeSet::from([name("bob")]);
     let command = LobbyCommand::Announce { announcement, secret: Some(secret.clone()), absent };
-    let Ok(events) = lobby.step(5_000, command) else { return true };
-    lines.extend(record_lines(STREAM, lines.len() as u64, 5_000, &events));
+    let Ok(events) = lobby.step(Timestamp::from_ms(5_000), command) else { return true };
+    lines.extend(record_lines(STREAM, lines.len() as u64, Timestamp::from_ms(5_000), &events));
     // In time it starts or is cancelled.
     for _ in 0..10 {
         let Some(at) = lobby.deadline() else { break };
@@ -93,28 +93,30 @@ pub fn snapshot(data: &[u8]) -> bool {
 
 /// Sends several commands to a lobby, which may reject them.
 fn use_it(lobby: &mut Lobby) {
-    let at = lobby.deadline().unwrap_or(9_000);
+    let at = lobby.deadline().unwrap_or(Timestamp::from_ms(9_000));
     if let Some(command) = lobby.due(at) {
         let _ = lobby.step(at, command);
     }
     let (ann, tournament) = (name("ann"), TournamentId::from("cup"));
     let player = ann.clone();
-    let _ = lobby.step(9_000, LobbyCommand::LogOut { account: ann.clone() });
-    let _ = lobby.step(9_000, LobbyCommand::LogIn { account: ann });
+    let _ = lobby.step(Timestamp::from_ms(9_000), LobbyCommand::LogOut { account: ann.clone() });
+    let _ = lobby.step(Timestamp::from_ms(9_000), LobbyCommand::LogIn { account: ann });
     let sign_up =
         LobbyCommand::SignUp { tournament: tournament.clone(), player, age: Some(Age(7)) };
-    let _ = lobby.step(9_000, sign_up);
-    let _ = lobby.step(9_000, LobbyCommand::Close { tournament: tournament.clone() });
+    let _ = lobby.step(Timestamp::from_ms(9_000), sign_up);
+    let _ = lobby
+        .step(Timestamp::from_ms(9_000), LobbyCommand::Close { tournament: tournament.clone() });
     let winners = vec![name("bob")];
-    let _ = lobby.step(9_000, LobbyCommand::Finish { tournament, winners, head: None });
+    let _ = lobby
+        .step(Timestamp::from_ms(9_000), LobbyCommand::Finish { tournament, winners, head: None });
 }
 
 /// A lobby with logged-in players, and the lines that made it.
 static HERE: LazyLock<(Lobby, Vec<String>)> = LazyLock::new(|| {
     let (mut lobby, mut lines) = (Lobby::default(), Vec::new());
     let mut step = |lobby: &mut Lobby, at: u64, command: LobbyCommand| {
-        let events = lobby.step(at, command).expect("a good command");
-        lines.extend(record_lines(STREAM, lines.len() as u64, at, &events));
+        let events = lobby.step(Timestamp::from_ms(at), command).expect("a good command");
+        lines.extend(record_lines(STREAM, lines.len() as u64, Timestamp::from_ms(at), &events));
     };
     for (at, account) in (1_000..).zip(["olga", "ann", "bob", "cat", "dan"]) {
         let (account, kind, password) = (name(account), AccountKind::Program, None);
@@ -146,8 +148,11 @@ static KEPT: LazyLock<(MemoryLog, String)> = LazyLock::new(|| {
     let announcement = wanted.announcement(&GAMES, name("olga")).expect("a good announcement");
     let (announcement, absent) = (Box::new(announcement), BTreeSet::new());
     let command = LobbyCommand::Announce { announcement, secret: None, absent };
-    let events = lobby.step(5_000, command).expect("a good announcement");
-    append(lines.len(), record_lines(STREAM, lines.len() as u64, 5_000, &events));
+    let events = lobby.step(Timestamp::from_ms(5_000), command).expect("a good announcement");
+    append(
+        lines.len(),
+        record_lines(STREAM, lines.len() as u64, Timestamp::from_ms(5_000), &events),
+    );
     let (seq, format) = ((lines.len() + events.len()) as u64, Lobby::SNAPSHOT_VERSION);
     let snapshot = Snapshot { stream: STREAM.into(), format, seq, state: lobby.snapshot() };
     let text = snapshot.write(&log).expect("the log has the event");

@@ -4,8 +4,8 @@
 //! can replay the whole game from the record alone.
 
 use agon_core::{
-    Event, GameEnd, GameResult, GameStarted, Line, MatchPlan, MatchReplay, Millis, PlayerName,
-    Secrets,
+    Event, GameEnd, GameResult, GameStarted, Line, MatchPlan, MatchReplay, PlayerName, Secrets,
+    Timestamp,
 };
 use agon_games::{GameState, Registry, Seat, Seed};
 use std::fmt;
@@ -106,7 +106,7 @@ pub fn records(
 fn begin(
     plan: &MatchPlan,
     started: &GameStarted,
-    at: Millis,
+    at: Timestamp,
     secrets: &Secrets,
 ) -> Option<GameRecord> {
     let luck = started.duplicate_of.unwrap_or(started.game);
@@ -321,11 +321,14 @@ mod tests {
             rules,
         };
         let secrets = Secrets::Known(Secret::from_seed_number(seed).of_match(&plan.id));
-        let (mut live, created) = Match::create(plan, kind, secrets.clone(), 1).unwrap();
+        let (mut live, created) =
+            Match::create(plan, kind, secrets.clone(), Timestamp::from_ms(1)).unwrap();
         let mut events = vec![created];
         for player in &players {
             let player = player.clone();
-            events.extend(live.step(1, Command::Arrive { player, nonce: None }).unwrap());
+            events.extend(
+                live.step(Timestamp::from_ms(1), Command::Arrive { player, nonce: None }).unwrap(),
+            );
         }
         let mut bot = Houses::standard().make(preset.game, "random").unwrap();
         while let Some(pending) = live.pending().into_iter().next() {
@@ -340,10 +343,14 @@ mod tests {
             let (player, request) = (pending.player, pending.id);
             let took_ms = Some(0);
             events.extend(
-                live.step(1, Command::Answer { player, request, answer, took_ms }).unwrap(),
+                live.step(
+                    Timestamp::from_ms(1),
+                    Command::Answer { player, request, answer, took_ms },
+                )
+                .unwrap(),
             );
         }
-        let lines: Vec<Line> = record_lines("match/t/r1m1", 0, 1, &events)
+        let lines: Vec<Line> = record_lines("match/t/r1m1", 0, Timestamp::from_ms(1), &events)
             .iter()
             .map(|line| Line::read(line).unwrap())
             .collect();

@@ -5,7 +5,7 @@
 //! in to them, and no server can be asked for such accounts.
 
 use agon_core::lobby::{AccountKind, Lobby, LobbyCommand, Role, TokenHash};
-use agon_core::{Millis, PlayerName, StreamEnd};
+use agon_core::{PlayerName, StreamEnd, Timestamp};
 use agon_store::{Append, Log, SqliteLog};
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -19,7 +19,7 @@ const TOKEN_MS: u64 = 7 * 24 * 3_600_000;
 pub(super) fn write(log: &Path, players: usize) -> Result<Vec<String>> {
     let log = SqliteLog::open(log).context("failed to make a log")?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).context("failed to read the clock")?;
-    let mut records = Records::new(now.as_millis() as u64);
+    let mut records = Records::new(Timestamp::from_ms(now.as_millis() as u64));
     let operator = ("operator".to_owned(), Role::Operator);
     let players = (1..=players).map(|number| (format!("p{number:05}"), Role::Player));
     let mut tokens = Vec::new();
@@ -43,14 +43,14 @@ pub(super) fn write(log: &Path, players: usize) -> Result<Vec<String>> {
 
 /// Records of a new lobby.
 struct Records {
-    now: Millis,
+    now: Timestamp,
     lobby: Lobby,
     end: StreamEnd,
     appends: Vec<Append>,
 }
 
 impl Records {
-    fn new(now: Millis) -> Records {
+    fn new(now: Timestamp) -> Records {
         let (lobby, end) = (Lobby::default(), StreamEnd::unchained("lobby", 0));
         Records { now, lobby, end, appends: Vec::new() }
     }

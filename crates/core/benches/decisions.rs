@@ -8,7 +8,7 @@
 use agon_bots::Houses;
 use agon_core::verify;
 use agon_core::{
-    Command, Event, Match, MatchId, MatchPlan, PlayerName, Preset, Raw, Secret, Secrets,
+    Command, Event, Match, MatchId, MatchPlan, PlayerName, Preset, Raw, Secret, Secrets, Timestamp,
     TournamentId, record_lines,
 };
 use agon_games::{Game, Registry, Seat, Seed, fish, trains, yahtzee};
@@ -52,12 +52,18 @@ fn record(preset: &Preset, number: u32, seats: usize) -> Recorded {
     let kind = games.kind(&plan.game).expect("a preset's game").clone();
     let secret = Secret::from_seed_number(u64::from(number));
     let (mut played, first) =
-        Match::create(plan.clone(), kind, Secrets::Known(secret.clone()), 0).unwrap();
-    let mut lines = record_lines("match/bench/m", 0, 0, &[first]);
+        Match::create(plan.clone(), kind, Secrets::Known(secret.clone()), Timestamp::default())
+            .unwrap();
+    let mut lines = record_lines("match/bench/m", 0, Timestamp::default(), &[first]);
     let mut commands: Vec<Command> = Vec::new();
     let mut take = |played: &mut Match, lines: &mut Vec<String>, command: Command| {
-        let events = played.step(0, command.clone()).unwrap();
-        lines.extend(record_lines("match/bench/m", lines.len() as u64, 0, &events));
+        let events = played.step(Timestamp::default(), command.clone()).unwrap();
+        lines.extend(record_lines(
+            "match/bench/m",
+            lines.len() as u64,
+            Timestamp::default(),
+            &events,
+        ));
         commands.push(command);
     };
     for player in plan.players.clone() {
@@ -90,17 +96,18 @@ fn through_machines(recorded: &[Recorded], games: &Registry) -> Duration {
         let log = MemoryLog::default();
         let kind = games.kind(&one.plan.game).expect("a preset's game").clone();
         let secrets = Secrets::Known(one.secret.clone());
-        let (mut played, first) = Match::create(one.plan.clone(), kind, secrets, 0).unwrap();
+        let (mut played, first) =
+            Match::create(one.plan.clone(), kind, secrets, Timestamp::default()).unwrap();
         let mut version = 0;
         let mut commit = |events: &[Event]| {
-            let lines = record_lines("match/bench/m", version, 0, events);
+            let lines = record_lines("match/bench/m", version, Timestamp::default(), events);
             let stream = "match/bench/m".to_owned();
             version =
                 log.append(Append { stream: stream.into(), expected: version, lines }).unwrap();
         };
         commit(&[first]);
         for command in commands {
-            commit(&played.step(0, command).unwrap());
+            commit(&played.step(Timestamp::default(), command).unwrap());
             // The queries that a shell makes after every step.
             black_box(played.pending());
         }

@@ -7,7 +7,7 @@
 use agon_core::lobby::{
     AccountKind, Announcement, Lobby, LobbyCommand, QueueName, Role, Selection, TokenHash, Window,
 };
-use agon_core::{PlayerName, Preset, Raw};
+use agon_core::{PlayerName, Preset, Raw, Timestamp};
 use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::time::Instant;
@@ -35,6 +35,8 @@ fn announce(id: String, selection: Selection) -> LobbyCommand {
 }
 
 /// Does something so many times and says what one time took.
+const NOW: Timestamp = Timestamp::from_ms(1);
+
 fn measure(what: &str, count: usize, mut work: impl FnMut(usize)) {
     let started = Instant::now();
     (0..count).for_each(&mut work);
@@ -47,32 +49,34 @@ fn main() {
     measure("register", PLAYERS, |number| {
         let (kind, role, password) = (AccountKind::Program, Role::Player, None);
         let account = player(number);
-        lobby.step(0, LobbyCommand::Register { account, kind, role, password }).expect("new");
+        lobby.step(NOW, LobbyCommand::Register { account, kind, role, password }).expect("new");
     });
     measure("issue a token", PLAYERS, |number| {
         let token = TokenHash::of(&format!("token {number}"));
-        let (account, expires_at) = (player(number), 1_000_000 + number as u64);
-        lobby.step(0, LobbyCommand::IssueToken { account, token, expires_at }).expect("known");
+        let (account, expires_at) = (player(number), NOW + 1_000_000 + number as u64);
+        lobby.step(NOW, LobbyCommand::IssueToken { account, token, expires_at }).expect("known");
     });
     measure("log in", PLAYERS, |number| {
-        lobby.step(0, LobbyCommand::LogIn { account: player(number) }).expect("known");
+        lobby.step(NOW, LobbyCommand::LogIn { account: player(number) }).expect("known");
     });
     measure("enqueue", PLAYERS, |number| {
         let queue = QueueName::new("q").expect("a name");
-        lobby.step(0, LobbyCommand::Enqueue { player: player(number), queue }).expect("room");
+        lobby.step(NOW, LobbyCommand::Enqueue { player: player(number), queue }).expect("room");
     });
     measure("announce and finish one of eight", OVER, |number| {
         let players = (0..8).map(|at| player((number * 8 + at) % PLAYERS)).collect();
         let id = format!("over-{number}");
-        lobby.step(0, announce(id.clone(), Selection::Named { players })).expect("players");
+        lobby.step(NOW, announce(id.clone(), Selection::Named { players })).expect("players");
         let winners = Vec::new();
         lobby
-            .step(0, LobbyCommand::Finish { tournament: id.into(), winners, head: None })
+            .step(NOW, LobbyCommand::Finish { tournament: id.into(), winners, head: None })
             .expect("the tournament is running");
     });
     measure("announce one of eight", RUNNING, |number| {
         let players = (0..8).map(|at| player((number * 8 + at) % PLAYERS)).collect();
-        lobby.step(0, announce(format!("t-{number}"), Selection::Named { players })).expect("all");
+        lobby
+            .step(NOW, announce(format!("t-{number}"), Selection::Named { players }))
+            .expect("all");
     });
     let window = Window {
         at_least: 2,
@@ -84,13 +88,13 @@ fn main() {
     };
     measure("announce a sign-up", 100, |number| {
         lobby
-            .step(0, announce(format!("open-{number}"), Selection::SignUp(window.clone())))
+            .step(NOW, announce(format!("open-{number}"), Selection::SignUp(window.clone())))
             .expect("room");
     });
     measure("sign up", 5_000, |number| {
         let tournament = format!("open-{}", number % 100).into();
         lobby
-            .step(0, LobbyCommand::SignUp { tournament, player: player(number), age: None })
+            .step(NOW, LobbyCommand::SignUp { tournament, player: player(number), age: None })
             .expect("the request is open");
     });
     measure("when something is due", 1_000, |_| {
@@ -101,7 +105,7 @@ fn main() {
     });
     measure("log out and in again", 1_000, |number| {
         let account = player(number * 7 % PLAYERS);
-        lobby.step(0, LobbyCommand::LogOut { account: account.clone() }).expect("known");
-        lobby.step(0, LobbyCommand::LogIn { account }).expect("known");
+        lobby.step(NOW, LobbyCommand::LogOut { account: account.clone() }).expect("known");
+        lobby.step(NOW, LobbyCommand::LogIn { account }).expect("known");
     });
 }

@@ -12,7 +12,7 @@
 
 use crate::event::Event;
 use crate::fair::{BadHex, from_hex, to_hex};
-use crate::ids::Millis;
+use crate::ids::Timestamp;
 use crate::line::write_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -127,7 +127,7 @@ impl StreamEnd {
 
     /// Writes one more decision, and returns its lines. This also fills in the heads of events that
     /// hold the head of their own stream.
-    pub fn record(&mut self, at: Millis, events: &[Event]) -> Vec<String> {
+    pub fn record(&mut self, at: Timestamp, events: &[Event]) -> Vec<String> {
         let count = events.len();
         let lines = events.iter().enumerate().map(|(place, event)| {
             let (seq, more) = (self.version + 1 + place as u64, (count - 1 - place) as u32);
@@ -202,8 +202,8 @@ mod tests {
     #[test]
     fn a_writer_and_a_reader_come_to_the_same_head() {
         let mut end = StreamEnd::new("tournament/t");
-        let mut lines = end.record(1, &[arrived("ann")]);
-        lines.extend(end.record(2, &[arrived("bob"), aborted()]));
+        let mut lines = end.record(Timestamp::from_ms(1), &[arrived("ann")]);
+        lines.extend(end.record(Timestamp::from_ms(2), &[arrived("bob"), aborted()]));
         assert_eq!(end, StreamEnd::of("tournament/t", &lines));
         let last = Line::read(&lines[2]).unwrap();
         let before = Head::of("tournament/t", &lines[..2]);
@@ -215,7 +215,10 @@ mod tests {
     fn a_stream_without_a_chain_is_written_as_before() {
         let events = [arrived("ann"), aborted()];
         let mut end = StreamEnd::unchained("lobby", 4);
-        assert_eq!(end.record(9, &events), record_lines("lobby", 4, 9, &events));
+        assert_eq!(
+            end.record(Timestamp::from_ms(9), &events),
+            record_lines("lobby", 4, Timestamp::from_ms(9), &events)
+        );
         assert_eq!((end.version(), end.head()), (6, None));
     }
 }

@@ -7,7 +7,7 @@
 use crate::chain::Head;
 use crate::fair::{Commitment, Nonce, Secret};
 use crate::fault::Faulted;
-use crate::ids::{Age, MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
+use crate::ids::{Age, MatchId, Millis, PlayerName, Raw, RequestId, Timestamp, TournamentId};
 use crate::lobby::{AccountKind, Announcement, Cause, PasswordHash, QueueName, Role, TokenHash};
 use crate::plan::{MatchPlan, TournamentPlan};
 use crate::report::{Bye, GameResult, MatchResult, RoundStage};
@@ -481,7 +481,7 @@ events! {
         /// The hash of the token.
         token: TokenHash,
         /// When the token expires.
-        expires_at: Millis,
+        expires_at: Timestamp,
     }
 
     /// A token was revoked.
@@ -671,7 +671,7 @@ events! {
         away_ms: Millis,
         /// The earliest deadline for replies to invitations.
         #[serde(default, skip_serializing_if = "is_zero")]
-        answers_until: Millis,
+        answers_until: Timestamp,
     }
 
     /// An operator started a tournament that waits for players.
@@ -725,8 +725,8 @@ events! {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(at: &Millis) -> bool {
-    *at == 0
+fn is_zero(at: &Timestamp) -> bool {
+    *at == Timestamp::default()
 }
 
 impl PlayerGreeted {

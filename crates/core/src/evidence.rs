@@ -4,7 +4,7 @@
 
 use crate::event::Event;
 use crate::fault::Faulted;
-use crate::ids::{Millis, PlayerName, Raw, RequestId};
+use crate::ids::{Millis, PlayerName, Raw, RequestId, Timestamp};
 use crate::line::Line;
 use crate::match_::{ApplyError, Ask, Match, Secrets};
 use crate::replay::{MatchReplay, ReplayStep};
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 #[schemars(rename = "Asked")]
 pub struct OpenRequest {
     /// Since when the question was open.
-    pub since: Millis,
+    pub since: Timestamp,
     /// How long the answer might take, from when the question was written to the player.
     pub limit_ms: Millis,
     /// From which seat; nothing, where it had to confirm a result.
@@ -35,7 +35,7 @@ pub struct OpenRequest {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evidence {
     /// When the fault was recorded.
-    pub at: Millis,
+    pub at: Timestamp,
     /// The player and the fault.
     pub faulted: Faulted,
     /// The open request, if there was one.
@@ -49,7 +49,7 @@ pub fn evidence(
     secrets: Secrets,
 ) -> Result<Vec<Evidence>, ApplyError> {
     let mut replay = MatchReplay::new(lines, games, secrets)?;
-    let mut since: BTreeMap<RequestId, Millis> = BTreeMap::new();
+    let mut since: BTreeMap<RequestId, Timestamp> = BTreeMap::new();
     let mut found = Vec::new();
     while let Some(step) = replay.step() {
         let ReplayStep { line, before, after } = step.map_err(|misfit| misfit.error)?;
@@ -75,7 +75,7 @@ fn faulted(event: &Event) -> Option<&Faulted> {
 fn asked(
     played: &Match,
     player: &PlayerName,
-    since: &BTreeMap<RequestId, Millis>,
+    since: &BTreeMap<RequestId, Timestamp>,
 ) -> Option<OpenRequest> {
     let pending = played.pending().into_iter().find(|pending| pending.player == *player)?;
     let (since, limit_ms) = (*since.get(&pending.id)?, pending.limit_ms);

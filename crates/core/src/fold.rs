@@ -1,7 +1,7 @@
 //! Folds a stream, and names the event that does not fit.
 
 use crate::chain::StreamEnd;
-use crate::ids::Millis;
+use crate::ids::Timestamp;
 use crate::line::{BadLine, Line};
 use crate::lobby::Cheat;
 use crate::match_::{ApplyError, Match, Secrets};
@@ -27,7 +27,7 @@ pub struct RecoveredMatch {
     /// The cheats in its stream that its policy blacklists for.
     pub cheats: Vec<Cheat>,
     /// When its latest event was decided.
-    pub latest_at: Millis,
+    pub latest_at: Timestamp,
 }
 
 /// Why no match can be recovered from a stream.
@@ -68,14 +68,20 @@ pub struct MatchFold {
     secrets: Option<Secrets>,
     played: Option<Match>,
     cheats: Vec<Cheat>,
-    latest_at: Millis,
+    latest_at: Timestamp,
 }
 
 impl MatchFold {
     /// The match of the stream called `name`, before its first line.
     pub fn new(name: &str, secrets: Secrets) -> MatchFold {
         let (end, secrets) = (StreamEnd::new(name), Some(secrets));
-        MatchFold { end, secrets, played: None, cheats: Vec::new(), latest_at: 0 }
+        MatchFold {
+            end,
+            secrets,
+            played: None,
+            cheats: Vec::new(),
+            latest_at: Timestamp::default(),
+        }
     }
 
     /// Applies the next line of the stream.
@@ -135,7 +141,7 @@ mod tests {
         let line = |seq: u64| {
             let player = PlayerName::new("ann").unwrap();
             let event = Event::from(PlayerArrived { player, nonce: None });
-            Line { stream: "s".into(), seq, at: 0, more: 0, event }
+            Line { stream: "s".into(), seq, at: Timestamp::default(), more: 0, event }
         };
         for count in 1..20 {
             let lines: Vec<Line> = (1..=count).map(line).collect();

@@ -5,10 +5,81 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use std::fmt;
+use std::ops::{Add, AddAssign};
 use std::sync::Arc;
 
-/// Milliseconds since the Unix epoch, or a length of time in milliseconds.
+/// A length of time in milliseconds.
 pub type Millis = u64;
+
+/// A moment, in milliseconds since the Unix epoch. A moment and a length of time add up to a
+/// moment. Two moments differ by a length of time.
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub struct Timestamp(u64);
+
+impl Timestamp {
+    /// A moment that comes after all others.
+    pub const MAX: Timestamp = Timestamp(u64::MAX);
+
+    /// The moment this many milliseconds after the Unix epoch.
+    pub const fn from_ms(ms: u64) -> Timestamp {
+        Timestamp(ms)
+    }
+
+    /// The milliseconds since the Unix epoch.
+    pub const fn as_ms(self) -> u64 {
+        self.0
+    }
+
+    /// How long ago `earlier` was; nothing if it is not earlier.
+    pub const fn since(self, earlier: Timestamp) -> Millis {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// The moment `span` after this one, or the last one there is.
+    pub const fn saturating_add(self, span: Millis) -> Timestamp {
+        Timestamp(self.0.saturating_add(span))
+    }
+
+    /// The moment `span` before this one, or the first one there is.
+    pub const fn before(self, span: Millis) -> Timestamp {
+        Timestamp(self.0.saturating_sub(span))
+    }
+}
+
+impl Add<Millis> for Timestamp {
+    type Output = Timestamp;
+
+    fn add(self, span: Millis) -> Timestamp {
+        self.saturating_add(span)
+    }
+}
+
+impl AddAssign<Millis> for Timestamp {
+    fn add_assign(&mut self, span: Millis) {
+        *self = *self + span;
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// A player's name that is empty, too long, or has characters that would break a table or a log.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

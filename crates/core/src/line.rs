@@ -1,7 +1,7 @@
 //! One event as one line of a log: the envelope, its version, reading and writing.
 
 use crate::event::{AnswerAccepted, Event};
-use crate::ids::{Millis, Raw, RequestId};
+use crate::ids::{Raw, RequestId, Timestamp};
 use agon_games::Seat;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -18,7 +18,7 @@ pub struct Line {
     /// Its number in the stream, from 1.
     pub seq: u64,
     /// When the event was decided.
-    pub at: Millis,
+    pub at: Timestamp,
     /// How many more events of the same decision follow.
     pub more: u32,
     /// The event.
@@ -53,7 +53,7 @@ struct Envelope<'a> {
     #[serde(borrow)]
     stream: Cow<'a, str>,
     seq: u64,
-    at: Millis,
+    at: Timestamp,
     more: u32,
     #[serde(borrow, rename = "type")]
     tag: Cow<'a, str>,
@@ -89,7 +89,7 @@ impl Line {
             None => Event::read(tag, data)?.ok()?,
         };
         let more = more.try_into().ok()?;
-        Some(Line { stream: stream.to_owned(), seq, at, more, event })
+        Some(Line { stream: stream.to_owned(), seq, at: Timestamp::from_ms(at), more, event })
     }
 
     /// Reads any line of the format.
@@ -156,7 +156,7 @@ fn number(text: &str) -> Option<(u64, &str)> {
 }
 
 /// The lines of one decision that extends `stream` from version `version`.
-pub fn record_lines(stream: &str, version: u64, at: Millis, events: &[Event]) -> Vec<String> {
+pub fn record_lines(stream: &str, version: u64, at: Timestamp, events: &[Event]) -> Vec<String> {
     let count = events.len();
     let lines = events.iter().enumerate().map(|(place, event)| {
         let more = (count - 1 - place) as u32;
@@ -165,7 +165,13 @@ pub fn record_lines(stream: &str, version: u64, at: Millis, events: &[Event]) ->
     lines.collect()
 }
 
-pub(crate) fn write_line(stream: &str, seq: u64, at: Millis, more: u32, event: &Event) -> String {
+pub(crate) fn write_line(
+    stream: &str,
+    seq: u64,
+    at: Timestamp,
+    more: u32,
+    event: &Event,
+) -> String {
     use std::io::Write;
     let mut out = Vec::with_capacity(256);
     // Stream names and tags are plain ASCII without quotes, so they need no escaping.
@@ -189,7 +195,7 @@ mod tests {
     fn line() -> Line {
         let player = PlayerName::new("a \"b\" \\ é").unwrap();
         let event = PlayerArrived { player, nonce: None }.into();
-        Line { stream: "match/r1m1".into(), seq: 2, at: 3, more: 0, event }
+        Line { stream: "match/r1m1".into(), seq: 2, at: Timestamp::from_ms(3), more: 0, event }
     }
 
     #[test]
@@ -278,10 +284,15 @@ mod tests {
     fn lines_of_a_record_count_down_the_events_that_follow() {
         let event =
             || Event::from(PlayerArrived { player: PlayerName::new("ann").unwrap(), nonce: None });
-        let lines = record_lines("match/t/r1m1", 5, 9, &[event(), event(), event()]);
+        let lines =
+            record_lines("match/t/r1m1", 5, Timestamp::from_ms(9), &[event(), event(), event()]);
         let lines: Vec<Line> = lines.iter().map(|text| Line::read(text).unwrap()).collect();
         let numbers: Vec<(u64, u32)> = lines.iter().map(|line| (line.seq, line.more)).collect();
         assert_eq!(numbers, [(6, 2), (7, 1), (8, 0)]);
-        assert!(lines.iter().all(|line| line.at == 9 && line.stream == "match/t/r1m1"));
+        assert!(
+            lines
+                .iter()
+                .all(|line| line.at == Timestamp::from_ms(9) && line.stream == "match/t/r1m1")
+        );
     }
 }

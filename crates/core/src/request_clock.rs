@@ -8,7 +8,7 @@
 //!   new ──▶ waiting ──deliver──▶ running ──recall──▶ recalled ──resume──▶ waiting …
 //! ```
 
-use crate::ids::Millis;
+use crate::ids::{Millis, Timestamp};
 
 /// The clock of one request on its way to one player.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,10 +24,10 @@ enum State {
     /// The request was handed over, but is not written yet.
     Waiting,
     /// The request was written at this time.
-    Running { written_at: Millis },
+    Running { written_at: Timestamp },
     /// The player changed their connection, and the request must be sent again. If it was written
     /// on the earlier connection, the clock began at `began_at`.
-    Recalled { began_at: Option<Millis> },
+    Recalled { began_at: Option<Timestamp> },
 }
 
 /// How long an answer took, and whether it is late.
@@ -57,29 +57,29 @@ impl RequestClock {
 
     /// Records that the request was written to the player's socket. The latest time counts: a
     /// program that joins its tournament late first gets the beginning, in several messages.
-    pub fn deliver(&mut self, at: Millis) {
+    pub fn deliver(&mut self, at: Timestamp) {
         self.state = State::Running { written_at: at };
     }
 
     /// When the clock began to run: the time of writing, minus the time used before.
-    pub fn began_at(&self) -> Option<Millis> {
+    pub fn began_at(&self) -> Option<Timestamp> {
         match self.state {
-            State::Running { written_at } => Some(written_at.saturating_sub(self.spent_ms)),
+            State::Running { written_at } => Some(written_at.before(self.spent_ms)),
             State::Waiting | State::Recalled { .. } => None,
         }
     }
 
     /// When the request times out if it is written no earlier than `now`.
-    pub fn due_at(&self, now: Millis) -> Millis {
+    pub fn due_at(&self, now: Timestamp) -> Timestamp {
         self.began_at().unwrap_or(now).saturating_add(self.limit_ms)
     }
 
     /// The clock after the player's connection closed at `now`. Time that the request waits for the
     /// server to write it again does not count.
     #[must_use]
-    pub fn recall(&self, now: Millis) -> RequestClock {
+    pub fn recall(&self, now: Timestamp) -> RequestClock {
         let began_at = self.began_at();
-        let spent_ms = began_at.map_or(self.spent_ms, |began| now.saturating_sub(began));
+        let spent_ms = began_at.map_or(self.spent_ms, |began| now.since(began));
         RequestClock { limit_ms: self.limit_ms, spent_ms, state: State::Recalled { began_at } }
     }
 
@@ -97,14 +97,12 @@ impl RequestClock {
     /// How long an answer that was read at `read_at` took. An answer can be late only after the
     /// request was handed over: a player who reconnects may answer before the request is sent
     /// again.
-    pub fn timing(&self, read_at: Millis) -> Timing {
+    pub fn timing(&self, read_at: Timestamp) -> Timing {
         let took_ms = match self.state {
             State::Waiting => 0,
-            State::Running { .. } => {
-                self.began_at().map_or(0, |began| read_at.saturating_sub(began))
-            }
+            State::Running { .. } => self.began_at().map_or(0, |began| read_at.since(began)),
             State::Recalled { began_at } => {
-                began_at.map_or(self.spent_ms, |began| read_at.saturating_sub(began))
+                began_at.map_or(self.spent_ms, |began| read_at.since(began))
             }
         };
         let is_late = took_ms > self.limit_ms && !matches!(self.state, State::Recalled { .. });
@@ -119,32 +117,52 @@ mod tests {
     #[test]
     fn the_clock_runs_from_writing_to_reading() {
         let mut clock = RequestClock::new(1_000);
-        assert_eq!(clock.timing(50_000), Timing { took_ms: 0, is_late: false }, "not written yet");
-        clock.deliver(9_000);
-        clock.deliver(10_000);
-        assert_eq!(clock.timing(11_000), Timing { took_ms: 1_000, is_late: false });
-        assert_eq!(clock.timing(11_001), Timing { took_ms: 1_000, is_late: true });
-        assert_eq!(clock.due_at(0), 11_000);
+        assert_eq!(
+            clock.timing(Timestamp::from_ms(50_000)),
+            Timing { took_ms: 0, is_late: false },
+            "not written yet"
+        );
+        clock.deliver(Timestamp::from_ms(9_000));
+        clock.deliver(Timestamp::from_ms(10_000));
+        assert_eq!(
+            clock.timing(Timestamp::from_ms(11_000)),
+            Timing { took_ms: 1_000, is_late: false }
+        );
+        assert_eq!(
+            clock.timing(Timestamp::from_ms(11_001)),
+            Timing { took_ms: 1_000, is_late: true }
+        );
+        assert_eq!(clock.due_at(Timestamp::default()), Timestamp::from_ms(11_000));
     }
 
     #[test]
     fn reconnecting_player_has_the_time_that_is_left() {
         let mut clock = RequestClock::new(1_000);
-        clock.deliver(10_000);
-        let recalled = clock.recall(10_400);
+        clock.deliver(Timestamp::from_ms(10_000));
+        let recalled = clock.recall(Timestamp::from_ms(10_400));
         assert_eq!(recalled.left_ms(), 600);
-        assert_eq!(recalled.timing(10_900).took_ms, 900, "an answer before it is asked again");
-        assert!(!recalled.timing(99_000).is_late, "nobody asked it");
+        assert_eq!(
+            recalled.timing(Timestamp::from_ms(10_900)).took_ms,
+            900,
+            "an answer before it is asked again"
+        );
+        assert!(!recalled.timing(Timestamp::from_ms(99_000)).is_late, "nobody asked it");
         let mut again = recalled.resume();
-        again.deliver(20_000);
-        assert_eq!(again.began_at(), Some(19_600));
-        assert!(!again.timing(20_600).is_late && again.timing(20_601).is_late);
+        again.deliver(Timestamp::from_ms(20_000));
+        assert_eq!(again.began_at(), Some(Timestamp::from_ms(19_600)));
+        assert!(
+            !again.timing(Timestamp::from_ms(20_600)).is_late
+                && again.timing(Timestamp::from_ms(20_601)).is_late
+        );
     }
 
     #[test]
     fn waiting_for_the_server_costs_nothing() {
-        let clock = RequestClock::new(1_000).recall(50_000);
-        assert_eq!((clock.left_ms(), clock.timing(60_000).took_ms), (1_000, 0));
-        assert_eq!(RequestClock::new(1_000).due_at(7_000), 8_000);
+        let clock = RequestClock::new(1_000).recall(Timestamp::from_ms(50_000));
+        assert_eq!((clock.left_ms(), clock.timing(Timestamp::from_ms(60_000)).took_ms), (1_000, 0));
+        assert_eq!(
+            RequestClock::new(1_000).due_at(Timestamp::from_ms(7_000)),
+            Timestamp::from_ms(8_000)
+        );
     }
 }

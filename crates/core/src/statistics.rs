@@ -13,7 +13,7 @@
 
 use crate::event::{Event, RoundPaired, TournamentCreated};
 use crate::fault::{FaultKind, Faulted};
-use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ids::{PlayerName, Timestamp, TournamentId};
 use crate::match_::ApplyError;
 use crate::rating::{
     Ladder, Outcome, Ranked, Rating, RatingSettings, RatingSystem, counted_games, places, rank_in,
@@ -222,7 +222,7 @@ struct Running {
     /// The key under which the round is rated, once it is over.
     rated: Option<RoundKey>,
     /// When the latest result was reported. It never goes back, even if clocks do.
-    at: Millis,
+    at: Timestamp,
     /// Whether an operator abandoned the tournament. Then nobody has lost it.
     given_up: bool,
     /// Whether its results leave ratings alone.
@@ -230,7 +230,7 @@ struct Running {
 }
 
 /// When a round was over, then its tournament and number, so that the order is total.
-type RoundKey = (Millis, TournamentId, u32);
+type RoundKey = (Timestamp, TournamentId, u32);
 
 /// The rounds of a game, and the ladder that follows from them.
 #[derive(Clone, Debug)]
@@ -302,7 +302,7 @@ impl Statistics {
     pub fn apply(
         &mut self,
         tournament: &TournamentId,
-        at: Millis,
+        at: Timestamp,
         event: &Event,
     ) -> Result<(), ApplyError> {
         match event {
@@ -416,7 +416,7 @@ impl Statistics {
     fn create(
         &mut self,
         tournament: &TournamentId,
-        at: Millis,
+        at: Timestamp,
         created: &TournamentCreated,
     ) -> Result<(), ApplyError> {
         if self.tournaments.contains_key(tournament) {
@@ -450,7 +450,7 @@ impl Statistics {
     fn settle(
         &mut self,
         tournament: &TournamentId,
-        at: Millis,
+        at: Timestamp,
         event: &Event,
     ) -> Result<(), ApplyError> {
         let running = self.running(tournament, event.tag())?;
@@ -606,21 +606,21 @@ mod tests {
     fn a_ladder_is_kept_while_rounds_come_in_order() {
         let empty = Ladder::new(RatingSystem::Glicko2, RatingSettings::default());
         let mut rounds = Rounds { empty, rounds: BTreeMap::new(), ladder: OnceLock::new() };
-        let key = |at: Millis| (at, TournamentId::from("t"), 1);
-        rounds.add(key(5), Vec::new());
+        let key = |at: Timestamp| (at, TournamentId::from("t"), 1);
+        rounds.add(key(Timestamp::from_ms(5)), Vec::new());
         assert!(rounds.ladder.get().is_none(), "nobody asked for one");
         rounds.ladder();
-        rounds.add(key(6), Vec::new());
+        rounds.add(key(Timestamp::from_ms(6)), Vec::new());
         assert!(rounds.ladder.get().is_some(), "it went on");
-        rounds.add(key(6), Vec::new());
+        rounds.add(key(Timestamp::from_ms(6)), Vec::new());
         assert!(rounds.ladder.get().is_none(), "the same round, told otherwise");
         rounds.ladder();
-        rounds.add(key(4), Vec::new());
+        rounds.add(key(Timestamp::from_ms(4)), Vec::new());
         assert!(rounds.ladder.get().is_none(), "one that comes late");
         rounds.ladder();
-        rounds.remove(&key(7));
+        rounds.remove(&key(Timestamp::from_ms(7)));
         assert!(rounds.ladder.get().is_some(), "there is none");
-        rounds.remove(&key(6));
+        rounds.remove(&key(Timestamp::from_ms(6)));
         assert!(rounds.ladder.get().is_none());
     }
 }

@@ -21,7 +21,7 @@ use crate::chain::Head;
 use crate::event::{Event, GameStarted};
 use crate::fair::Secret;
 use crate::fault::{FOREIGN_REQUEST, Fault, FaultKind, Faulted};
-use crate::ids::{MatchId, Millis, PlayerName, RequestId};
+use crate::ids::{MatchId, PlayerName, RequestId, Timestamp};
 use crate::line::Line;
 use crate::lobby::Cheat;
 use crate::match_::{Command, Match, MatchOrder, Pending, Rejection, Secrets};
@@ -85,7 +85,7 @@ pub struct MatchCheck {
     /// The number of games verified to the end.
     pub games: u64,
     /// The cheats that the policy blacklists for, and when each was charged.
-    pub cheats: Vec<(Cheat, Millis)>,
+    pub cheats: Vec<(Cheat, Timestamp)>,
     /// The head of the stream at each end of the match.
     pub heads: Vec<Head>,
     /// Whether a version without a chain wrote the end of the match.
@@ -108,7 +108,7 @@ pub struct TournamentCheck {
     /// Results that were reported before a replay was ordered, by match.
     pub earlier: BTreeMap<MatchId, Vec<MatchResult>>,
     /// When each result was reported, in order.
-    pub reports: Vec<(MatchId, Millis)>,
+    pub reports: Vec<(MatchId, Timestamp)>,
     /// Matches whose result an operator overrode.
     pub overridden: BTreeSet<MatchId>,
     /// Whether an operator awarded the tournament, so that matches were called off.

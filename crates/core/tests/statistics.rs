@@ -6,7 +6,7 @@ use agon_core::rating::Ranked;
 use agon_core::statistics::{Meetings, Record, Tally};
 use agon_core::{
     ApplyError, Event, FaultKind, GameEnd, GameResult, How, MatchId, MatchResult, PlayerName,
-    Policy, Preset, RatingSettings, RatingSystem, Secret, Statistics, Tournament,
+    Policy, Preset, RatingSettings, RatingSystem, Secret, Statistics, Timestamp, Tournament,
     TournamentAborted, TournamentCommand, TournamentId,
 };
 use agon_games::Registry;
@@ -95,7 +95,9 @@ fn unrated_tournament_counts_and_rates_nobody() {
     let (_, rated) = small_log();
     let (_, unrated) = small_log_under(Policy { unrated: true, ..policy });
     let [rated, unrated] = [rated, unrated].map(|events| {
-        let logged = events.into_iter().map(|event| (TournamentId::from("cup"), 0, event));
+        let logged = events
+            .into_iter()
+            .map(|event| (TournamentId::from("cup"), Timestamp::default(), event));
         fold(&logged.collect::<Vec<Logged>>())
     });
     assert!(!rated.ranking("yahtzee").is_empty());
@@ -109,7 +111,8 @@ fn a_small_tournament_by_hand() {
     let (cup, events) = small_log();
     assert!(cup.is_over());
     let id = TournamentId::from("cup");
-    let log: Vec<Logged> = events.into_iter().map(|event| (id.clone(), 7, event)).collect();
+    let log: Vec<Logged> =
+        events.into_iter().map(|event| (id.clone(), Timestamp::from_ms(7), event)).collect();
     let statistics = fold(&log);
     let total = |player: &str| statistics.player(&name(player)).total;
     let blank = Record { tournaments_played: 1, ..Record::default() };
@@ -155,7 +158,7 @@ fn running_tournaments_are_played_and_rounds_are_rated_when_they_are_over() {
     let mut statistics = fold(&[]);
     let running = |statistics: &Statistics| statistics.player(&name("ann")).total;
     for event in &events {
-        let over = statistics.apply(&id, 7, event);
+        let over = statistics.apply(&id, Timestamp::from_ms(7), event);
         assert_eq!(over, Ok(()));
         let total = running(&statistics);
         assert_eq!(total.tournaments_played, 1);
@@ -182,7 +185,10 @@ fn a_tournament_that_was_called_off_was_not_played() {
     let id = TournamentId::from("cup");
     let secret = Secret::from_seed_number(1);
     let aborted = TournamentAborted { reason: "test".into(), secret, head: None }.into();
-    let statistics = fold(&[(id.clone(), 1, events[0].clone()), (id, 2, aborted)]);
+    let statistics = fold(&[
+        (id.clone(), Timestamp::from_ms(1), events[0].clone()),
+        (id, Timestamp::from_ms(2), aborted),
+    ]);
     assert_eq!(statistics.player(&name("ann")).total, Record::default());
 }
 
@@ -192,7 +198,7 @@ fn events_that_do_not_fit_change_nothing() {
     let id = TournamentId::from("cup");
     let mut statistics = fold(&[]);
     for event in &events {
-        let early = statistics.apply(&TournamentId::from("other"), 0, event);
+        let early = statistics.apply(&TournamentId::from("other"), Timestamp::default(), event);
         let created = matches!(event, Event::TournamentCreated(_));
         if !created && !matches!(event, Event::RoundsEnded(_)) {
             assert!(matches!(early, Err(ApplyError::NotATournament(_))), "{}", event.tag());
@@ -200,10 +206,14 @@ fn events_that_do_not_fit_change_nothing() {
         if created {
             statistics = fold(&[]);
         }
-        statistics.apply(&id, 0, event).unwrap();
+        statistics.apply(&id, Timestamp::default(), event).unwrap();
         let before = statistics.player(&name("ann"));
         if !matches!(event, Event::RoundsEnded(_)) {
-            assert!(statistics.apply(&id, 0, event).is_err(), "{} twice", event.tag());
+            assert!(
+                statistics.apply(&id, Timestamp::default(), event).is_err(),
+                "{} twice",
+                event.tag()
+            );
         }
         assert_eq!(statistics.player(&name("ann")), before, "{} twice", event.tag());
     }
@@ -297,7 +307,8 @@ proptest! {
         let mut dice = Dice::new(seed);
         let (tournament, events) = random_tournament("t", &mut dice);
         let id = TournamentId::from("t");
-        let log: Vec<Logged> = events.into_iter().map(|event| (id.clone(), 0, event)).collect();
+        let at = Timestamp::default();
+        let log: Vec<Logged> = events.into_iter().map(|event| (id.clone(), at, event)).collect();
         let statistics = fold(&log);
         let results = tournament.results();
         let byes = || results.rounds.iter().flat_map(|round| &round.byes);

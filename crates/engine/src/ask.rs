@@ -5,7 +5,7 @@ use super::Engine;
 use super::journal::StreamKey;
 use super::{AnnounceError, NotObeyed};
 use agon_core::lobby::{Announcement, LobbyCommand, LobbyRejection, Standing};
-use agon_core::{Millis, PlayerName, TournamentId};
+use agon_core::{PlayerName, Timestamp, TournamentId};
 
 impl Engine {
     /// Changes whenever the lobby does, or a player connects or disconnects.
@@ -44,7 +44,7 @@ impl Engine {
     pub(super) fn register_guest(
         &mut self,
         token: &str,
-    ) -> Result<(PlayerName, Millis), LobbyRejection> {
+    ) -> Result<(PlayerName, Timestamp), LobbyRejection> {
         let made = self.lobby.register_guest(&mut self.services, token);
         self.settle();
         made
@@ -55,7 +55,7 @@ impl Engine {
         &mut self,
         account: PlayerName,
         token: &str,
-    ) -> Result<Millis, LobbyRejection> {
+    ) -> Result<Timestamp, LobbyRejection> {
         let issued = self.lobby.issue_token(&mut self.services, account, token);
         self.settle();
         issued

@@ -13,7 +13,7 @@ use super::{ConnId, MatchKey};
 use agon_core::lobby::PasswordHash;
 use agon_core::{
     Faulted, GameResult, Head, MatchId, MatchPlan, MatchResult, Millis, PlayerName, RequestId,
-    TournamentId,
+    Timestamp, TournamentId,
 };
 use agon_games::Seat as GameSeat;
 use agon_wire::peer::PeerMessage;
@@ -297,11 +297,11 @@ pub enum Effect {
     Notice { conn: ConnId, line: LineRange },
     /// Write a request to a connection and report when it was written. The answer may take
     /// `limit_ms` from then on. `follows` is when the answer that led to the request was read.
-    Ask { conn: ConnId, ask: AskId, line: LineRange, limit_ms: Millis, follows: Option<Millis> },
+    Ask { conn: ConnId, ask: AskId, line: LineRange, limit_ms: Millis, follows: Option<Timestamp> },
     /// Send a structured call to a connection; report when a request was written.
     Call { conn: ConnId, tell: Box<Tell> },
     /// Send a message to an observer on the wire of another system, not before `due`.
-    Observe { conn: ConnId, message: Box<PeerMessage>, due: Millis },
+    Observe { conn: ConnId, message: Box<PeerMessage>, due: Timestamp },
     /// Stop waiting for a login: the connection is logged in, or belongs to an observer.
     Admit { conn: ConnId },
     /// Write all queued messages to a connection, then close it.

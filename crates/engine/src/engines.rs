@@ -27,7 +27,9 @@ use crate::services::Services;
 use crate::timers::Timer;
 use crate::{AskId, ConnId, Effect, Engine, EngineError};
 use agon_core::lobby::Cheat;
-use agon_core::{Event, Millis, PlayerName, RequestClock, RequestId, TournamentId, TournamentPlan};
+use agon_core::{
+    Event, PlayerName, RequestClock, RequestId, Timestamp, TournamentId, TournamentPlan,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The number of an engine among those of its server.
@@ -68,7 +70,7 @@ enum Carried {
 /// A message from the lobby's engine to an engine of cells.
 pub(crate) enum ToCells {
     /// Durable events of the lobby. The first of them has the number `seq`.
-    Lobby { seq: u64, at: Millis, events: Vec<Event> },
+    Lobby { seq: u64, at: Timestamp, events: Vec<Event> },
     /// Start a tournament that the lobby decided on.
     Start(TournamentPlan),
     /// Resume a tournament from the log.
@@ -114,7 +116,7 @@ pub(crate) struct SentAsk {
     pub(crate) id: AskId,
     pub(crate) line: Vec<u8>,
     pub(crate) clock: RequestClock,
-    pub(crate) follows: Option<Millis>,
+    pub(crate) follows: Option<Timestamp>,
 }
 
 /// The lobby engine's knowledge of the other engines.
@@ -301,7 +303,7 @@ impl Engine {
     }
 
     /// Publishes durable events of the lobby to all engines of cells.
-    pub(crate) fn publish(&mut self, seq: u64, at: Millis, events: &[Event]) {
+    pub(crate) fn publish(&mut self, seq: u64, at: Timestamp, events: &[Event]) {
         for to in (1..=self.cell_engines()).map(EngineId) {
             self.pass(to, ToCells::Lobby { seq, at, events: events.to_vec() });
         }
@@ -410,7 +412,7 @@ impl Engine {
     }
 
     /// Applies durable events of the lobby to the replica.
-    fn follow_lobby(&mut self, seq: u64, at: Millis, events: &[Event]) {
+    fn follow_lobby(&mut self, seq: u64, at: Timestamp, events: &[Event]) {
         let known = self.services.journals.version(&StreamKey::Lobby);
         // The replica may have read these events from the log already.
         let new = events.iter().zip(seq..).skip_while(|(_, seq)| *seq <= known);

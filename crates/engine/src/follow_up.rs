@@ -12,7 +12,7 @@ use super::results::Report;
 use super::{CloseReason, ConnId, Effect, Engine, MatchKey, Note, Tell, lobby};
 use agon_core::lobby::{Cheat, LobbyCommand, QueueName, TokenHash};
 use agon_core::{
-    Event, Faulted, GameResult, Head, MatchId, Millis, Notice, PlayerName, RequestId, Secret,
+    Event, Faulted, GameResult, Head, MatchId, Notice, PlayerName, RequestId, Secret, Timestamp,
     TournamentId, TournamentPlan,
 };
 use agon_games::Json;
@@ -89,7 +89,7 @@ pub(crate) enum FollowUp {
     /// Report a fault to the operator.
     NoteFault(TournamentId, Option<MatchId>, Box<Faulted>),
     /// Publish events of the lobby to the engines of cells: the number of the first, and their time.
-    Publish(u64, Millis, Vec<Event>),
+    Publish(u64, Timestamp, Vec<Event>),
     /// Leave a query to the engine that owns its tournament.
     Forward(EngineId, QueryId, Box<dyn AnyQuery>),
     /// Wait for these streams as well, then carry out the follow-up.

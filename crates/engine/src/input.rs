@@ -10,7 +10,7 @@ use super::query::{AnyQuery, QueryId};
 use super::seat::Seat;
 use super::{ConnId, MatchKey};
 use agon_core::lobby::Announcement;
-use agon_core::{Fault, MatchPlan, Millis, PlayerName, RequestId, Ruling};
+use agon_core::{Fault, MatchPlan, PlayerName, RequestId, Ruling, Timestamp};
 use agon_games::Refusal;
 use agon_wire::fish::observer::Follow;
 use agon_wire::native::{FromPlayer, Hello};
@@ -21,14 +21,14 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Time {
     /// The server's clock.
-    pub now: Millis,
+    pub now: Timestamp,
     /// All bytes that arrived by then have been read. No deadline after this time has passed yet.
-    pub read_until: Millis,
+    pub read_until: Timestamp,
 }
 
 impl Time {
     /// A time at which no socket is read late.
-    pub fn at(now: Millis) -> Time {
+    pub fn at(now: Timestamp) -> Time {
         Time { now, read_until: now }
     }
 }
@@ -53,15 +53,15 @@ pub enum Input {
     /// A match cannot be decided, so nobody wins it.
     Abandon { key: MatchKey, ruling: Ruling },
     /// A connection sent a message, which was read at `at`.
-    Said { conn: ConnId, message: FromPlayer, at: Millis },
+    Said { conn: ConnId, message: FromPlayer, at: Timestamp },
     /// A connection sent a line that is not a message.
     Bad { conn: ConnId, why: String, line: String },
     /// A program of another system sent something, which was read at `at`.
-    Peer { conn: ConnId, said: PeerSaid, at: Millis },
+    Peer { conn: ConnId, said: PeerSaid, at: Timestamp },
     /// An Erlang process sent an answer, which its gateway translated and which was read at `at`.
-    Translated { conn: ConnId, said: TranslatedAnswer, at: Millis },
+    Translated { conn: ConnId, said: TranslatedAnswer, at: Timestamp },
     /// A request was written to the player's socket.
-    Delivered { conn: ConnId, ask: AskId, at: Millis },
+    Delivered { conn: ConnId, ask: AskId, at: Timestamp },
     /// A connection was closed.
     Closed { conn: ConnId },
     /// A connection was closed, and its gateway knows the reason.

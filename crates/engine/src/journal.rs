@@ -2,7 +2,7 @@
 
 use super::follow_up::FollowUp;
 use super::{MatchKey, Record};
-use agon_core::{Event, Head, Millis, StreamEnd, TournamentId};
+use agon_core::{Event, Head, StreamEnd, Timestamp, TournamentId};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl Journals {
     pub(crate) fn add(
         &mut self,
         stream: StreamKey,
-        now: Millis,
+        now: Timestamp,
         events: &[Event],
         follow_ups: Vec<FollowUp>,
     ) -> Record {

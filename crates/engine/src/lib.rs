@@ -50,7 +50,9 @@ mod wanted;
 
 pub use agon_core::MatchKey;
 use agon_core::lobby::{Lobby, LobbyCommand, LobbyRejection};
-use agon_core::{ApplyError, BadLine, Match, Millis, PlayerName, Secret, Tournament, TournamentId};
+use agon_core::{
+    ApplyError, BadLine, Match, Millis, PlayerName, Secret, Timestamp, Tournament, TournamentId,
+};
 use agon_games::{GameState, Registry};
 use cells::{CellReport, Cells, RejectedAnswer};
 pub use cells::{GameCounts, delay, watch};
@@ -232,7 +234,7 @@ impl Engine {
         houses: Box<dyn HousePlayers>,
         settings: Settings,
         key: [u8; 32],
-        now: Millis,
+        now: Timestamp,
     ) -> Result<Engine, EngineError> {
         let mut engine = Engine {
             services: Services::new(reader, games, houses, settings, key, now),
@@ -252,7 +254,7 @@ impl Engine {
     }
 
     /// The time of the latest input, or of the latest event of the log if that is later.
-    pub fn now_ms(&self) -> Millis {
+    pub fn now_ms(&self) -> Timestamp {
         self.services.now_ms()
     }
 
@@ -272,7 +274,7 @@ impl Engine {
     }
 
     /// When the next timer is due.
-    pub fn next_due(&self) -> Option<Millis> {
+    pub fn next_due(&self) -> Option<Timestamp> {
         self.services.timers.next_due().filter(|_| !self.services.stopping)
     }
 
@@ -384,16 +386,16 @@ impl Engine {
     /// Runs the timers that were due at `until`. Under load that is earlier than now: a driver that
     /// handles old inputs must not expire requests that later inputs answer. Timers may fire early
     /// or twice, so each handler checks its own deadline.
-    pub fn elapse(&mut self, time: Time, until: Millis) {
+    pub fn elapse(&mut self, time: Time, until: Timestamp) {
         self.services.time = time;
         if !self.services.stopping && !self.lost_lobby {
             self.on_time(until);
         }
     }
 
-    fn on_time(&mut self, now: Millis) {
+    fn on_time(&mut self, now: Timestamp) {
         while let Some((at, timer)) = self.services.timers.pop_due(now) {
-            self.note(Note::TimerLate(self.now_ms().saturating_sub(at)));
+            self.note(Note::TimerLate(self.now_ms().since(at)));
             match timer {
                 Timer::Lobby => self.lobby_due(),
                 Timer::Reconnect => self.reconnect_due(),

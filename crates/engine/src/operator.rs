@@ -108,7 +108,11 @@ impl Engine {
     }
 
     /// Whether a player can enter a running tournament.
-    pub(crate) fn check_entry(&self, tournament: &TournamentId, player: &PlayerName) -> Result<(), NotObeyed> {
+    pub(crate) fn check_entry(
+        &self,
+        tournament: &TournamentId,
+        player: &PlayerName,
+    ) -> Result<(), NotObeyed> {
         self.known_tournament(tournament)?;
         self.lobby.state().may_enter(tournament, player)?;
         if self.lobby.accounts().is_peer(player) {

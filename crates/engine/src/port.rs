@@ -18,7 +18,7 @@
 use crate::engines::{SentAsk, ToLobby};
 use crate::services::Services;
 use crate::{AskId, BadReply, ConnId, Effect, MatchKey, PeerAsk, Tell, TranslatedAnswer};
-use agon_core::{Fault, Millis, Notice, PlayerName, RequestClock, RequestId, Timing};
+use agon_core::{Fault, Notice, PlayerName, RequestClock, RequestId, Timestamp, Timing};
 use agon_wire::native::{self, ToPlayer};
 use agon_wire::peer::PeerMessage;
 
@@ -35,7 +35,7 @@ pub(crate) enum FromSeat {
     /// The player answered a request.
     Answer(Answer),
     /// A request was written to the player's socket.
-    Delivered { conn: ConnId, ask: AskId, at: Millis },
+    Delivered { conn: ConnId, ask: AskId, at: Timestamp },
 }
 
 impl FromSeat {
@@ -60,7 +60,7 @@ pub(crate) struct Answer {
     /// request, as after reconnecting.
     pub(crate) timing: Option<Timing>,
     /// When the answer was read.
-    pub(crate) at: Millis,
+    pub(crate) at: Timestamp,
 }
 
 /// An answer in the form in which a seat gives it.
@@ -77,7 +77,7 @@ pub(crate) enum GivenAnswer {
 pub(crate) enum ToSeat<'a> {
     /// Send the player a request, and report when it was written. The answer may take what `clock`
     /// leaves. `follows` is when the answer that led to the request was read.
-    Ask { ask: AskId, request: AskForm<'a>, clock: RequestClock, follows: Option<Millis> },
+    Ask { ask: AskId, request: AskForm<'a>, clock: RequestClock, follows: Option<Timestamp> },
     /// Send the player a notice of a match.
     Notice { key: &'a MatchKey, notice: Notice },
     /// Forget a request, which is not open any more.

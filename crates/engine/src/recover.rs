@@ -10,8 +10,8 @@ use super::services::Services;
 use super::{Engine, EngineError, MatchKey, Note, StreamReader, Time, Timer};
 use agon_core::lobby::{Lobby, LobbyCommand};
 use agon_core::{
-    ApplyError, BadStream, Event, Line, Millis, Misfit, RecoveredMatch, Secret, Secrets, StreamEnd,
-    Tournament, TournamentId, TournamentPlan,
+    ApplyError, BadStream, Event, Line, Misfit, RecoveredMatch, Secret, Secrets, StreamEnd,
+    Timestamp, Tournament, TournamentId, TournamentPlan,
 };
 use agon_games::Registry;
 
@@ -43,12 +43,12 @@ impl Services {
             Line::read(text).map_err(|bad| EngineError::Line { stream: name.into(), seq, bad })
         });
         let lines: Vec<Line> = lines.collect::<Result<_, _>>()?;
-        self.note_seen(lines.iter().map(|line| line.at).max().unwrap_or(0));
+        self.note_seen(lines.iter().map(|line| line.at).max().unwrap_or(Timestamp::default()));
         Ok(lines)
     }
 
     /// Records that the log has an event of this time.
-    pub(crate) fn note_seen(&self, at: Millis) {
+    pub(crate) fn note_seen(&self, at: Timestamp) {
         self.seen_at.set(self.seen_at.get().max(at));
     }
 
@@ -99,15 +99,15 @@ impl Engine {
         }
         let (now, reconnect_ms) = (self.now_ms(), self.services.settings.reconnect_ms);
         // With an empty log, no player can have been disconnected.
-        let away = self.services.seen_at.get() > 0;
+        let away = self.services.seen_at.get() > Timestamp::default();
         self.services.grace_until = if away { now + reconnect_ms } else { now };
         self.cells.note_cut_off(self.unable_to_reconnect());
         self.recover_cells()?;
         let seen_at = self.services.seen_at.get();
-        if seen_at > 0 {
+        if seen_at > Timestamp::default() {
             // While the server was down, nobody could sign up or answer.
             let answers_until = self.services.grace_until;
-            let away_ms = now.saturating_sub(seen_at);
+            let away_ms = now.since(seen_at);
             let command = LobbyCommand::Resume { away_ms, answers_until };
             let _ = self.step_lobby(command, Vec::new());
         }

@@ -12,7 +12,7 @@ use super::{
     ConnId, Effect, Effects, EngineError, HousePlayers, Note, Settings, StreamReader, Tell, Time,
     TournamentPart,
 };
-use agon_core::{Event, Millis, PlayerName, Secret, TournamentId};
+use agon_core::{Event, Millis, PlayerName, Secret, Timestamp, TournamentId};
 use agon_games::Registry;
 use agon_wire::native::{self, ToPlayer};
 use serde_json::Value;
@@ -37,10 +37,10 @@ pub(crate) struct Services {
     /// The players who can be reached.
     pub(crate) present: PresentPlayers,
     /// Until when no player is charged as absent, because the server itself was down.
-    pub(crate) grace_until: Millis,
+    pub(crate) grace_until: Timestamp,
     pub(crate) stopping: bool,
     /// The time of the latest event read at the start: the server ran until then.
-    pub(crate) seen_at: Cell<Millis>,
+    pub(crate) seen_at: Cell<Timestamp>,
     /// Follow-ups that wait for no record, for the engine to carry out next.
     ready: Vec<FollowUp>,
     failed: Option<EngineError>,
@@ -53,7 +53,7 @@ impl Services {
         houses: Box<dyn HousePlayers>,
         settings: Settings,
         key: [u8; 32],
-        now: Millis,
+        now: Timestamp,
     ) -> Services {
         Services {
             reader,
@@ -66,15 +66,15 @@ impl Services {
             timers: Timers::default(),
             journals: Journals::default(),
             present: PresentPlayers::default(),
-            grace_until: 0,
+            grace_until: Timestamp::default(),
             stopping: false,
-            seen_at: Cell::new(0),
+            seen_at: Cell::new(Timestamp::default()),
             ready: Vec::new(),
             failed: None,
         }
     }
 
-    pub(crate) fn now_ms(&self) -> Millis {
+    pub(crate) fn now_ms(&self) -> Timestamp {
         self.time.now
     }
 
@@ -105,7 +105,7 @@ impl Services {
     /// Like `commit`, but records `now` as the decision time; wait deadlines count from it.
     pub(crate) fn commit_at(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         stream: StreamKey,
         events: &[Event],
         follow_ups: Vec<FollowUp>,

@@ -9,8 +9,8 @@
 use super::Wires;
 use agon_core::lobby::{Reply, Selection};
 use agon_core::{
-    GameResult, Head, Match, MatchId, MatchResult, MatchView, Millis, Override, PlayerName, Policy,
-    Raw, Results, Ruling, Tournament, TournamentId, TournamentPlan,
+    GameResult, Head, Match, MatchId, MatchResult, MatchView, Override, PlayerName, Policy, Raw,
+    Results, Ruling, Timestamp, Tournament, TournamentId, TournamentPlan,
 };
 use agon_games::{PublicScore, Viewer};
 use schemars::JsonSchema;
@@ -81,7 +81,7 @@ pub enum ShownTournament {
         id: TournamentId,
         plan: ShownPlan,
         selection: Selection,
-        closes_at: Millis,
+        closes_at: Timestamp,
         /// Whether this is the second wait.
         extended: bool,
     },
@@ -90,7 +90,7 @@ pub enum ShownTournament {
         id: TournamentId,
         plan: ShownPlan,
         selection: Selection,
-        closes_at: Millis,
+        closes_at: Timestamp,
         /// Whether players who accepted are asked whether they are ready.
         readying: bool,
         replies: Vec<ShownReply>,
@@ -105,7 +105,7 @@ pub enum ShownTournament {
         results: Option<Results>,
         /// When it began; absent for the moment before.
         #[serde(skip_serializing_if = "Option::is_none")]
-        began_at: Option<Millis>,
+        began_at: Option<Timestamp>,
         /// The operator's ruling that paused it, or the server's if a restart interrupted it.
         #[serde(skip_serializing_if = "Option::is_none")]
         paused: Option<Ruling>,
@@ -127,7 +127,7 @@ pub enum ShownTournament {
 
 impl ShownTournament {
     /// A tournament that runs, or ended a moment ago.
-    pub fn live(tournament: &Tournament, began_at: Millis) -> ShownTournament {
+    pub fn live(tournament: &Tournament, began_at: Timestamp) -> ShownTournament {
         if tournament.is_over() {
             return ShownTournament::over(tournament, None);
         }

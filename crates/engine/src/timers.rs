@@ -2,7 +2,7 @@
 
 use super::MatchKey;
 use super::cells::watch::Topic;
-use agon_core::{Millis, PlayerName, RequestId, TournamentId};
+use agon_core::{PlayerName, RequestId, Timestamp, TournamentId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -38,18 +38,18 @@ pub(crate) enum Timer {
 /// All timers, the earliest first.
 #[derive(Default)]
 pub(crate) struct Timers {
-    heap: BinaryHeap<Reverse<(Millis, Timer)>>,
+    heap: BinaryHeap<Reverse<(Timestamp, Timer)>>,
     /// When the lobby's timer fires next; there is at most one.
-    lobby_at: Option<Millis>,
+    lobby_at: Option<Timestamp>,
 }
 
 impl Timers {
-    pub(crate) fn set(&mut self, at: Millis, timer: Timer) {
+    pub(crate) fn set(&mut self, at: Timestamp, timer: Timer) {
         self.heap.push(Reverse((at, timer)));
     }
 
     /// Sets the lobby's timer, unless it fires before that.
-    pub(crate) fn set_lobby(&mut self, at: Millis) {
+    pub(crate) fn set_lobby(&mut self, at: Timestamp) {
         if self.lobby_at.is_none_or(|set| at < set) {
             self.lobby_at = Some(at);
             self.set(at, Timer::Lobby);
@@ -57,12 +57,12 @@ impl Timers {
     }
 
     /// When the next timer fires.
-    pub(crate) fn next_due(&self) -> Option<Millis> {
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
         self.heap.peek().map(|Reverse((at, _))| *at)
     }
 
     /// The next timer that was due by `until`, and when it was due.
-    pub(crate) fn pop_due(&mut self, until: Millis) -> Option<(Millis, Timer)> {
+    pub(crate) fn pop_due(&mut self, until: Timestamp) -> Option<(Timestamp, Timer)> {
         self.next_due().filter(|at| *at <= until)?;
         let Reverse((at, timer)) = self.heap.pop()?;
         if timer == Timer::Lobby {
@@ -79,15 +79,25 @@ mod tests {
     #[test]
     fn timers_fire_in_order_of_time() {
         let mut timers = Timers::default();
-        timers.set(30, Timer::News);
-        timers.set_lobby(20);
-        timers.set_lobby(25);
-        assert_eq!(timers.next_due(), Some(20));
-        assert_eq!(timers.pop_due(19), None);
-        assert_eq!(timers.pop_due(40), Some((20, Timer::Lobby)));
-        timers.set_lobby(25);
-        assert_eq!(timers.pop_due(40), Some((25, Timer::Lobby)), "it can be set again");
-        assert_eq!(timers.pop_due(40), Some((30, Timer::News)));
-        assert_eq!(timers.pop_due(40), None);
+        timers.set(Timestamp::from_ms(30), Timer::News);
+        timers.set_lobby(Timestamp::from_ms(20));
+        timers.set_lobby(Timestamp::from_ms(25));
+        assert_eq!(timers.next_due(), Some(Timestamp::from_ms(20)));
+        assert_eq!(timers.pop_due(Timestamp::from_ms(19)), None);
+        assert_eq!(
+            timers.pop_due(Timestamp::from_ms(40)),
+            Some((Timestamp::from_ms(20), Timer::Lobby))
+        );
+        timers.set_lobby(Timestamp::from_ms(25));
+        assert_eq!(
+            timers.pop_due(Timestamp::from_ms(40)),
+            Some((Timestamp::from_ms(25), Timer::Lobby)),
+            "it can be set again"
+        );
+        assert_eq!(
+            timers.pop_due(Timestamp::from_ms(40)),
+            Some((Timestamp::from_ms(30), Timer::News))
+        );
+        assert_eq!(timers.pop_due(Timestamp::from_ms(40)), None);
     }
 }

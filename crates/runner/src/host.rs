@@ -10,8 +10,8 @@ use crate::progress::{Progress, Stop};
 use crate::sandbox::Sandbox;
 use agon_bots::{HouseError, Houses};
 use agon_core::{
-    ApplyError, BadLine, Commitment, Event, Line, MatchPlan, Millis, PlanError, PlayerName,
-    Results, Secret, StreamEnd, Tournament, TournamentCommand,
+    ApplyError, BadLine, Commitment, Event, Line, MatchPlan, PlanError, PlayerName, Results,
+    Secret, StreamEnd, Timestamp, Tournament, TournamentCommand,
 };
 use agon_engine::{EngineError, MatchKey, StreamKey};
 use agon_games::Registry;
@@ -123,7 +123,7 @@ pub async fn run(
     let mut standing = RunStanding::read(&log, &settings, &games, &secret)?;
     let tell: Tell = Arc::new(tell);
     standing.renew_luck(&log, folder, &secret, &tell)?;
-    let clock = RunClock::start(standing.latest_ms(&log)?);
+    let clock = RunClock::start(standing.latest_at(&log)?);
     let was_over = standing.is_over();
     let mut stopped = false;
     if !was_over {
@@ -181,7 +181,7 @@ struct RunStanding {
     /// The end of the tournament's stream.
     end: StreamEnd,
     /// The latest time in it.
-    ended_ms: Millis,
+    ended_at: Timestamp,
 }
 
 impl RunStanding {
@@ -204,28 +204,28 @@ impl RunStanding {
             Event::LuckRenewed(renewed) => Some(renewed.commitment.clone()),
             _ => None,
         });
-        let ended_ms = lines.last().map_or(0, |line| line.at);
+        let ended_at = lines.last().map_or(Timestamp::default(), |line| line.at);
         let kind = games.kind(&plan.game);
         let kind = kind.ok_or_else(|| RunError::UnknownGame(plan.game.clone()))?;
         if lines.is_empty() {
             // The engine would only say that it cannot be played, and not why.
             Tournament::create(plan.clone(), Arc::clone(kind), secret.clone())?;
-            return Ok(RunStanding { tournament: None, committed, end, ended_ms });
+            return Ok(RunStanding { tournament: None, committed, end, ended_at });
         }
         let tournament = Tournament::fold(&lines, games, Some(secret.clone()))
             .map_err(|error| RunError::Fold { stream, error })?;
-        Ok(RunStanding { tournament: Some(tournament), committed, end, ended_ms })
+        Ok(RunStanding { tournament: Some(tournament), committed, end, ended_at })
     }
 
     /// The latest time in the streams that the run goes on with.
-    fn latest_ms(&self, log: &FileLog) -> Result<Millis, RunError> {
-        let mut latest_ms = self.ended_ms;
+    fn latest_at(&self, log: &FileLog) -> Result<Timestamp, RunError> {
+        let mut latest = self.ended_at;
         for plan in self.tournament.iter().flat_map(Tournament::open_matches) {
             let last = log.load(&stream_of(plan), 0)?.pop();
-            let at = last.and_then(|text| Line::read(&text).ok()).map_or(0, |line| line.at);
-            latest_ms = latest_ms.max(at);
+            let last = last.and_then(|text| Line::read(&text).ok());
+            latest = last.map_or(latest, |line| latest.max(line.at));
         }
-        Ok(latest_ms)
+        Ok(latest)
     }
 
     fn is_over(&self) -> bool {
@@ -255,8 +255,8 @@ impl RunStanding {
         let renewal = TournamentCommand::RenewLuck { commitment };
         let Ok(events) = tournament.step(renewal) else { return Ok(()) };
         let (stream, expected) = (Arc::clone(self.end.name()), self.end.version());
-        self.ended_ms = RunClock::start(self.ended_ms).now_ms();
-        let lines = self.end.record(self.ended_ms, &events);
+        self.ended_at = RunClock::start(self.ended_at).now_ms();
+        let lines = self.end.record(self.ended_at, &events);
         log.append(Append { stream, expected, lines })?;
         Ok(())
     }

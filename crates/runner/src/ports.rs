@@ -5,7 +5,7 @@
 
 use agon_bots::Houses;
 use agon_core::{
-    Event, Millis, PlayerName, Secret, SecretKept, StreamEnd, TournamentPlan, TournamentStarted,
+    Event, PlayerName, Secret, SecretKept, StreamEnd, Timestamp, TournamentPlan, TournamentStarted,
 };
 use agon_engine::{HousePlayers, LobbySnapshot, ReadError, StreamKey, StreamReader};
 use agon_store::{FileLog, Log};
@@ -27,7 +27,7 @@ impl FolderReader {
             [(StreamKey::Secret(plan.id.clone()), kept.into()), (StreamKey::Lobby, started.into())];
         let lines = streams.map(|(stream, event)| {
             // No time of its own: only the folder says how late it is.
-            let at: Millis = 0;
+            let at: Timestamp = Timestamp::default();
             (stream.name(), StreamEnd::unchained(stream.name(), 0).record(at, &[event]))
         });
         FolderReader { log, memory: lines.into_iter().collect() }

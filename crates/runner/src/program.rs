@@ -7,7 +7,7 @@
 //! ```
 
 use crate::local_program::LocalProgram;
-use agon_core::{Fault, MatchKey, Millis, PlayerName};
+use agon_core::{Fault, MatchKey, Millis, PlayerName, Timestamp};
 use agon_engine::{AskId, ConnId};
 use agon_wire::native::Hello;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,7 +56,7 @@ pub(crate) struct OpenAsk {
     pub(crate) ask: AskId,
     pub(crate) limit_ms: Millis,
     /// When its time is over.
-    pub(crate) deadline: Millis,
+    pub(crate) deadline: Timestamp,
     /// Whether a part of it is still in our buffer.
     pub(crate) is_unwritten: bool,
 }

@@ -5,7 +5,7 @@
 //! no deadline. It stops while the process is stopped, the machine sleeps or is far too busy. So
 //! input that waited in sockets meanwhile is not late.
 
-use agon_core::Millis;
+use agon_core::{Millis, Timestamp};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -20,17 +20,17 @@ const STILL_MS: Millis = 250;
 const FINE_MS: Millis = 10;
 
 /// Milliseconds since 1970.
-pub(crate) fn now_ms() -> Millis {
+pub(crate) fn now_ms() -> Timestamp {
     CLOCK.now(|| CLOCK.origin.elapsed().as_millis() as Millis)
 }
 
 /// Sets the clock ahead to `at` if it is behind: times in the log must not occur again.
-pub(crate) fn not_before(at: Millis) {
+pub(crate) fn not_before(at: Timestamp) {
     CLOCK.not_before(at, now_ms());
 }
 
 /// Sets the clock to `at`, before anything has read it: nodes of a cluster use the database's time.
-pub(crate) fn set(at: Millis) {
+pub(crate) fn set(at: Timestamp) {
     CLOCK.set(at, now_ms());
 }
 
@@ -67,8 +67,8 @@ struct Clock {
     /// How long the clock was stopped. Written before `seen` and read after it, so that a reader
     /// who sees the new time also sees how much of it does not count.
     still: AtomicU64,
-    /// The time at which the clock was stopped; 0 while it runs.
-    stopped_at: AtomicU64,
+    /// The time at which the clock was stopped; the first one there is while it runs.
+    stopped_at: AtomicTimestamp,
     noting: Mutex<()>,
 }
 
@@ -79,21 +79,18 @@ impl Clock {
             ahead: AtomicU64::new(start_ms),
             seen: AtomicU64::new(0),
             still: AtomicU64::new(0),
-            stopped_at: AtomicU64::new(0),
+            stopped_at: AtomicTimestamp::default(),
             noting: Mutex::new(()),
         }
     }
 
     /// The time; `elapsed` returns how long ago the origin was.
-    fn now(&self, elapsed: impl Fn() -> Millis) -> Millis {
-        match self.stopped_at.load(Ordering::Acquire) {
-            0 => self.running(elapsed),
-            stopped_at => stopped_at,
-        }
+    fn now(&self, elapsed: impl Fn() -> Millis) -> Timestamp {
+        self.stopped().unwrap_or_else(|| self.running(elapsed))
     }
 
     /// The time if the clock is not stopped.
-    fn running(&self, elapsed: impl Fn() -> Millis) -> Millis {
+    fn running(&self, elapsed: impl Fn() -> Millis) -> Timestamp {
         loop {
             let seen = self.seen.load(Ordering::Acquire);
             let still = self.still.load(Ordering::Acquire);
@@ -103,7 +100,7 @@ impl Clock {
                     self.seen.fetch_max(elapsed, Ordering::AcqRel);
                 }
                 let ahead = self.ahead.load(Ordering::Acquire);
-                return ahead.wrapping_add(elapsed).saturating_sub(still);
+                return Timestamp::from_ms(ahead.wrapping_add(elapsed).saturating_sub(still));
             }
             let _noting = self.noting.lock().unwrap_or_else(|broken| broken.into_inner());
             if self.seen.load(Ordering::Acquire) == seen {
@@ -113,25 +110,46 @@ impl Clock {
         }
     }
 
-    fn not_before(&self, at: Millis, now: Millis) {
-        self.ahead.fetch_add(at.saturating_sub(now), Ordering::AcqRel);
+    fn not_before(&self, at: Timestamp, now: Timestamp) {
+        self.ahead.fetch_add(at.since(now), Ordering::AcqRel);
     }
 
-    fn set(&self, at: Millis, now: Millis) {
-        self.ahead.fetch_add(at.wrapping_sub(now), Ordering::AcqRel);
+    fn set(&self, at: Timestamp, now: Timestamp) {
+        self.ahead.fetch_add(at.as_ms().wrapping_sub(now.as_ms()), Ordering::AcqRel);
     }
 
-    fn stop(&self, now: Millis) {
-        self.stopped_at.store(now, Ordering::Release);
+    fn stop(&self, now: Timestamp) {
+        self.stopped_at.store(now);
+    }
+
+    fn stopped(&self) -> Option<Timestamp> {
+        Some(self.stopped_at.load()).filter(|at| *at != Timestamp::default())
     }
 
     fn resume(&self, elapsed: impl Fn() -> Millis) {
-        let stopped_at = self.stopped_at.load(Ordering::Acquire);
-        if stopped_at != 0 {
-            let passed = self.running(elapsed).saturating_sub(stopped_at);
+        if let Some(stopped_at) = self.stopped() {
+            let passed = self.running(elapsed).since(stopped_at);
             self.still.fetch_add(passed, Ordering::AcqRel);
-            self.stopped_at.store(0, Ordering::Release);
+            self.stopped_at.store(Timestamp::default());
         }
+    }
+}
+
+/// A time that several threads read and write.
+#[derive(Debug, Default)]
+pub(crate) struct AtomicTimestamp(AtomicU64);
+
+impl AtomicTimestamp {
+    pub(crate) fn new(at: Timestamp) -> AtomicTimestamp {
+        AtomicTimestamp(AtomicU64::new(at.as_ms()))
+    }
+
+    pub(crate) fn load(&self) -> Timestamp {
+        Timestamp::from_ms(self.0.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn store(&self, at: Timestamp) {
+        self.0.store(at.as_ms(), Ordering::Release);
     }
 }
 
@@ -145,14 +163,14 @@ mod tests {
         let mut elapsed = 0;
         for _ in 0..100 {
             elapsed += 100;
-            assert_eq!(clock.now(|| elapsed), 1_000_000 + elapsed);
+            assert_eq!(clock.now(|| elapsed), Timestamp::from_ms(1_000_000 + elapsed));
         }
         // The process is stopped for a minute.
         elapsed += 60_000;
-        assert_eq!(clock.now(|| elapsed), 1_010_250);
+        assert_eq!(clock.now(|| elapsed), Timestamp::from_ms(1_010_250));
         elapsed += 100;
-        assert_eq!(clock.now(|| elapsed), 1_010_350);
-        assert_eq!(clock.now(|| elapsed), 1_010_350);
+        assert_eq!(clock.now(|| elapsed), Timestamp::from_ms(1_010_350));
+        assert_eq!(clock.now(|| elapsed), Timestamp::from_ms(1_010_350));
     }
 
     #[test]
@@ -162,19 +180,20 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(move || {
-                    let mut before = 0;
+                    let mut before = Timestamp::default();
                     while elapsed.load(Ordering::Relaxed) < 200_000 {
                         let now = clock.now(|| elapsed.load(Ordering::SeqCst));
                         assert!(now >= before, "{now} after {before}");
                         before = now;
                         // Small steps and, occasionally, a long stop.
-                        let step_ms = if now.is_multiple_of(97) { 5_000 } else { 7 };
+                        let step_ms = if now.as_ms().is_multiple_of(97) { 5_000 } else { 7 };
                         elapsed.fetch_add(step_ms, Ordering::SeqCst);
                     }
                 });
             }
         });
-        let shown = clock.now(|| elapsed.load(Ordering::SeqCst)) - 1_000;
+        let now = clock.now(|| elapsed.load(Ordering::SeqCst));
+        let shown = now.since(Timestamp::from_ms(1_000));
         assert!(shown < 200_000, "stops do not count: {shown}");
     }
 
@@ -182,26 +201,26 @@ mod tests {
     fn stopped_clock_continues_from_where_it_stopped() {
         let clock = Clock::new(1_000);
         clock.stop(clock.now(|| 100));
-        assert_eq!(clock.now(|| 150), 1_100);
+        assert_eq!(clock.now(|| 150), Timestamp::from_ms(1_100));
         // The clock's own thread reads it all the time, also while it is stopped.
         for elapsed in (100..9_000).step_by(100) {
             clock.running(|| elapsed);
         }
-        assert_eq!(clock.now(|| 9_000), 1_100);
+        assert_eq!(clock.now(|| 9_000), Timestamp::from_ms(1_100));
         clock.resume(|| 9_000);
-        assert_eq!(clock.now(|| 9_000), 1_100);
-        assert_eq!(clock.now(|| 9_040), 1_140);
-        clock.set(50, clock.now(|| 9_040));
-        assert_eq!(clock.now(|| 9_050), 60);
+        assert_eq!(clock.now(|| 9_000), Timestamp::from_ms(1_100));
+        assert_eq!(clock.now(|| 9_040), Timestamp::from_ms(1_140));
+        clock.set(Timestamp::from_ms(50), clock.now(|| 9_040));
+        assert_eq!(clock.now(|| 9_050), Timestamp::from_ms(60));
     }
 
     #[test]
     fn clock_does_not_repeat_times_in_the_log() {
         let clock = Clock::new(10_000);
         let now = || clock.now(|| 100);
-        clock.not_before(9_000, now());
-        assert_eq!(now(), 10_100, "it is not set back");
-        clock.not_before(90_000, now());
-        assert_eq!(now(), 90_000);
+        clock.not_before(Timestamp::from_ms(9_000), now());
+        assert_eq!(now(), Timestamp::from_ms(10_100), "it is not set back");
+        clock.not_before(Timestamp::from_ms(90_000), now());
+        assert_eq!(now(), Timestamp::from_ms(90_000));
     }
 }

@@ -9,11 +9,10 @@
 //! the sockets were read after it. So a player is never charged for more time than they took. They
 //! gain at most the server's own lateness at that moment, which no player controls.
 
-use crate::clock;
+use crate::clock::{self, AtomicTimestamp};
 use crate::driver::Handle;
-use agon_core::Millis;
+use agon_core::{Millis, Timestamp};
 use agon_store::Histogram;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How often the heartbeat is due.
@@ -33,46 +32,49 @@ const LATE_MS: &[u64] = &[5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_
 #[derive(Debug)]
 pub(crate) struct Lateness {
     /// When the next heartbeat is due; never, if there is no heartbeat.
-    due: AtomicU64,
+    due: AtomicTimestamp,
     /// When the last late heartbeat was due and when it came.
-    late_from: AtomicU64,
-    late_to: AtomicU64,
+    late_from: AtomicTimestamp,
+    late_to: AtomicTimestamp,
     /// The lateness of all heartbeats.
     pub(crate) late_ms: Histogram,
 }
 
 impl Default for Lateness {
     fn default() -> Lateness {
-        let (due, late_from, late_to) = (AtomicU64::new(u64::MAX), 0.into(), 0.into());
-        Lateness { due, late_from, late_to, late_ms: Histogram::new(LATE_MS) }
+        Lateness {
+            due: AtomicTimestamp::new(Timestamp::MAX),
+            late_from: AtomicTimestamp::default(),
+            late_to: AtomicTimestamp::default(),
+            late_ms: Histogram::new(LATE_MS),
+        }
     }
 }
 
 impl Lateness {
     /// The time up to which all arrived bytes have been read at `now`. It is also the earliest time
     /// at which bytes that are read now can have arrived.
-    pub(crate) fn heard_until(&self, now: Millis) -> Millis {
-        let due = self.due.load(Ordering::Acquire);
-        if now > due.saturating_add(TOLERANCE_MS) {
+    pub(crate) fn heard_until(&self, now: Timestamp) -> Timestamp {
+        let due = self.due.load();
+        if now > due + TOLERANCE_MS {
             return due;
         }
-        let late_to = self.late_to.load(Ordering::Acquire);
-        match now <= late_to.saturating_add(AFTER_MS) {
-            true => now.min(self.late_from.load(Ordering::Acquire)),
+        match now <= self.late_to.load() + AFTER_MS {
+            true => now.min(self.late_from.load()),
             false => now,
         }
     }
 
-    fn expect(&self, due: Millis) {
-        self.due.store(due, Ordering::Release);
+    fn expect(&self, due: Timestamp) {
+        self.due.store(due);
     }
 
-    fn came(&self, due: Millis, now: Millis) {
-        let late_ms = now.saturating_sub(due);
+    fn came(&self, due: Timestamp, now: Timestamp) {
+        let late_ms = now.since(due);
         self.late_ms.add(late_ms);
         if late_ms > TOLERANCE_MS {
-            self.late_from.store(due, Ordering::Release);
-            self.late_to.store(now, Ordering::Release);
+            self.late_from.store(due);
+            self.late_to.store(now);
         }
     }
 }
@@ -95,25 +97,41 @@ mod tests {
     #[test]
     fn without_a_late_heartbeat_bytes_count_from_when_they_are_read() {
         let lateness = Lateness::default();
-        assert_eq!(lateness.heard_until(1_000), 1_000, "no heartbeat, no lateness");
-        lateness.expect(1_010);
-        assert_eq!(lateness.heard_until(1_014), 1_014);
-        lateness.came(1_010, 1_012);
-        lateness.expect(1_022);
-        assert_eq!(lateness.heard_until(1_013), 1_013);
+        assert_eq!(
+            lateness.heard_until(Timestamp::from_ms(1_000)),
+            Timestamp::from_ms(1_000),
+            "no heartbeat, no lateness"
+        );
+        lateness.expect(Timestamp::from_ms(1_010));
+        assert_eq!(lateness.heard_until(Timestamp::from_ms(1_014)), Timestamp::from_ms(1_014));
+        lateness.came(Timestamp::from_ms(1_010), Timestamp::from_ms(1_012));
+        lateness.expect(Timestamp::from_ms(1_022));
+        assert_eq!(lateness.heard_until(Timestamp::from_ms(1_013)), Timestamp::from_ms(1_013));
     }
 
     #[test]
     fn late_reads_count_from_when_the_heartbeat_was_due() {
         let lateness = Lateness::default();
-        lateness.expect(1_010);
-        assert_eq!(lateness.heard_until(3_000), 1_010, "it is late, and still is");
-        lateness.came(1_010, 3_000);
-        lateness.expect(3_010);
-        assert_eq!(lateness.heard_until(3_008), 1_010, "others may not have had their turn");
-        lateness.came(3_010, 3_011);
-        lateness.expect(3_021);
-        assert_eq!(lateness.heard_until(3_016), 3_016);
-        assert_eq!(lateness.heard_until(900), 900, "what was read before was in time");
+        lateness.expect(Timestamp::from_ms(1_010));
+        assert_eq!(
+            lateness.heard_until(Timestamp::from_ms(3_000)),
+            Timestamp::from_ms(1_010),
+            "it is late, and still is"
+        );
+        lateness.came(Timestamp::from_ms(1_010), Timestamp::from_ms(3_000));
+        lateness.expect(Timestamp::from_ms(3_010));
+        assert_eq!(
+            lateness.heard_until(Timestamp::from_ms(3_008)),
+            Timestamp::from_ms(1_010),
+            "others may not have had their turn"
+        );
+        lateness.came(Timestamp::from_ms(3_010), Timestamp::from_ms(3_011));
+        lateness.expect(Timestamp::from_ms(3_021));
+        assert_eq!(lateness.heard_until(Timestamp::from_ms(3_016)), Timestamp::from_ms(3_016));
+        assert_eq!(
+            lateness.heard_until(Timestamp::from_ms(900)),
+            Timestamp::from_ms(900),
+            "what was read before was in time"
+        );
     }
 }

@@ -9,7 +9,7 @@ use crate::address;
 use crate::clock;
 use crate::meters::Counter;
 use crate::throttle::{Kept, Place, Throttle, Verdict};
-use agon_core::{Millis, PlayerName};
+use agon_core::{Millis, PlayerName, Timestamp};
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub(crate) struct Attempt {
     pub(crate) account: PlayerName,
     pub(crate) purpose: Purpose,
     /// When it was sent.
-    pub(crate) at: Millis,
+    pub(crate) at: Timestamp,
 }
 
 /// Why a password is not checked.
@@ -180,7 +180,7 @@ impl Passwords {
     }
 
     /// How long a guess would have to wait now.
-    pub(crate) fn wait_ms(&self, from: IpAddr, account: &PlayerName, now: Millis) -> Millis {
+    pub(crate) fn wait_ms(&self, from: IpAddr, account: &PlayerName, now: Timestamp) -> Millis {
         let mut state = self.state();
         match state.throttle.admit(from, account, now) {
             Ok(place) => {
@@ -273,7 +273,7 @@ impl Passwords {
     }
 
     /// The time: the server's clock, or the attempt's time in a simulation with another clock.
-    fn now(&self, attempt: &Attempt) -> Millis {
+    fn now(&self, attempt: &Attempt) -> Timestamp {
         match self.0.runtime {
             Some(_) => clock::now_ms(),
             None => attempt.at,

@@ -2,7 +2,7 @@
 //! with a fault, and finished tournaments. It is a projection of tournaments' streams; the details
 //! are read from them.
 
-use agon_core::{Event, Faulted, MatchId, Millis, PlayerName, TournamentId, TournamentPlan};
+use agon_core::{Event, Faulted, MatchId, PlayerName, Timestamp, TournamentId, TournamentPlan};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -18,14 +18,14 @@ const PAST_MAX: usize = 1_000;
 pub(crate) struct At {
     pub(crate) tournament: TournamentId,
     pub(crate) id: MatchId,
-    pub(crate) at: Millis,
+    pub(crate) at: Timestamp,
 }
 
 /// A player who dropped out before or after the rounds.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Dropped {
     pub(crate) tournament: TournamentId,
-    pub(crate) at: Millis,
+    pub(crate) at: Timestamp,
     pub(crate) faulted: Faulted,
 }
 
@@ -46,8 +46,8 @@ pub(crate) struct PastTournament {
     format: &'static str,
     /// How many players it had.
     players: usize,
-    began_at: Millis,
-    ended_at: Millis,
+    began_at: Timestamp,
+    ended_at: Timestamp,
     /// Nobody, where a bye won or nobody was left.
     winners: Vec<PlayerName>,
     /// Why it was not played to its end.
@@ -88,7 +88,7 @@ impl Recent {
     fn end(
         &mut self,
         id: &TournamentId,
-        ended_at: Millis,
+        ended_at: Timestamp,
         winners: &[PlayerName],
         aborted: Option<String>,
     ) {
@@ -100,7 +100,7 @@ impl Recent {
     }
 
     /// Applies an event of the stream of `tournament`.
-    pub(crate) fn apply(&mut self, tournament: &TournamentId, at: Millis, event: &Event) {
+    pub(crate) fn apply(&mut self, tournament: &TournamentId, at: Timestamp, event: &Event) {
         match event {
             Event::TournamentCreated(created) if !is_casual(&created.plan) => {
                 let plan = &created.plan;
@@ -170,23 +170,23 @@ fn keep<T: Dated>(list: &mut VecDeque<T>, entry: T, most: usize) {
 }
 
 trait Dated {
-    fn at(&self) -> Millis;
+    fn at(&self) -> Timestamp;
 }
 
 impl Dated for At {
-    fn at(&self) -> Millis {
+    fn at(&self) -> Timestamp {
         self.at
     }
 }
 
 impl Dated for PastTournament {
-    fn at(&self) -> Millis {
+    fn at(&self) -> Timestamp {
         self.ended_at
     }
 }
 
 impl Dated for Dropped {
-    fn at(&self) -> Millis {
+    fn at(&self) -> Timestamp {
         self.at
     }
 }
@@ -195,7 +195,7 @@ impl Dated for Dropped {
 mod tests {
     use super::*;
 
-    fn place(number: u32, at: Millis) -> At {
+    fn place(number: u32, at: Timestamp) -> At {
         At { tournament: TournamentId::from("cup"), id: MatchId::of(1, number), at }
     }
 
@@ -203,11 +203,11 @@ mod tests {
     fn the_latest_are_kept_in_order_and_each_once() {
         let mut list = VecDeque::new();
         for at in [5, 1, 9, 3, 7] {
-            keep_match(&mut list, &place(at as u32, at));
+            keep_match(&mut list, &place(at as u32, Timestamp::from_ms(at)));
         }
-        keep_match(&mut list, &place(3, 8));
-        assert_eq!(list.iter().map(|kept| kept.at).collect::<Vec<_>>(), [9, 8, 7, 5, 1]);
-        (10..100).for_each(|at| keep_match(&mut list, &place(at as u32, at)));
-        assert_eq!((list.len(), list[0].at), (KEPT_MAX, 99));
+        keep_match(&mut list, &place(3, Timestamp::from_ms(8)));
+        assert_eq!(list.iter().map(|kept| kept.at.as_ms()).collect::<Vec<_>>(), [9, 8, 7, 5, 1]);
+        (10..100).for_each(|at| keep_match(&mut list, &place(at as u32, Timestamp::from_ms(at))));
+        assert_eq!((list.len(), list[0].at.as_ms()), (KEPT_MAX, 99));
     }
 }

@@ -11,7 +11,7 @@
 //! The number of counts is limited, whatever strangers send. `passwords.rs` decides when to ask.
 
 use crate::address;
-use agon_core::{Millis, PlayerName};
+use agon_core::{Millis, PlayerName, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -50,7 +50,7 @@ struct Count {
     wrong: u32,
     /// Guesses that hold a place and are not decided yet.
     pending: u32,
-    latest: Millis,
+    latest: Timestamp,
     /// Whether the count may be stored in a file. A name without an account may be a password in
     /// the wrong field, and is not written anywhere.
     is_kept: bool,
@@ -58,15 +58,15 @@ struct Count {
 
 impl Count {
     /// How many wrong passwords still count.
-    fn wrong_at(self, now: Millis) -> u32 {
-        let forgotten = now.saturating_sub(self.latest) / FORGET_ONE_MS;
+    fn wrong_at(self, now: Timestamp) -> u32 {
+        let forgotten = now.since(self.latest) / FORGET_ONE_MS;
         self.wrong.saturating_sub(forgotten.try_into().unwrap_or(u32::MAX))
     }
 
     /// When the next guess may be checked, if no other is pending.
-    fn until(self, free: u32, now: Millis) -> Millis {
+    fn until(self, free: u32, now: Timestamp) -> Timestamp {
         match self.wrong_at(now).checked_sub(free) {
-            None => 0,
+            None => Timestamp::default(),
             Some(more) => {
                 let wait = WAIT_MS_MIN.saturating_mul(1 << more.min(16));
                 self.latest.saturating_add(wait.min(WAIT_MS_MAX))
@@ -75,11 +75,11 @@ impl Count {
     }
 
     /// How long one more guess has to wait, if it has to. Pending guesses count as wrong.
-    fn wait_ms(self, free: u32, now: Millis) -> Option<Millis> {
+    fn wait_ms(self, free: u32, now: Timestamp) -> Option<Millis> {
         if self.wrong_at(now).saturating_add(self.pending) < free {
             return None;
         }
-        let wait = self.until(free, now).saturating_sub(now);
+        let wait = self.until(free, now).since(now);
         match self.pending {
             0 => (wait > 0).then_some(wait),
             _ => Some(wait.max(WAIT_MS_MIN)),
@@ -109,7 +109,7 @@ pub(crate) enum Verdict {
 #[derive(Default, Debug)]
 pub(crate) struct Throttle {
     counts: HashMap<Key, Count>,
-    places: HashMap<IpAddr, HashMap<PlayerName, Millis>>,
+    places: HashMap<IpAddr, HashMap<PlayerName, Timestamp>>,
     place_count: usize,
     changed: bool,
 }
@@ -120,7 +120,7 @@ impl Throttle {
         &mut self,
         from: IpAddr,
         account: &PlayerName,
-        now: Millis,
+        now: Timestamp,
     ) -> Result<Place, Millis> {
         let from = address::counted(from);
         let known = self.places.get(&from).is_some_and(|names| names.contains_key(account));
@@ -131,7 +131,7 @@ impl Throttle {
         let address = Key::Address(from);
         // A player known at this address does not wait for the guesses of others there.
         let wait_of_address = self.counts.get(&address).filter(|_| !known).and_then(|count| {
-            let wait = count.until(ADDRESS_FREE, now).saturating_sub(now);
+            let wait = count.until(ADDRESS_FREE, now).since(now);
             (wait > 0).then_some(wait)
         });
         let wait_of_account =
@@ -146,7 +146,7 @@ impl Throttle {
     }
 
     /// Gives a guess a place in the count of its address too, just before it is checked.
-    pub(crate) fn start(&mut self, place: &mut Place, now: Millis) -> Result<(), Millis> {
+    pub(crate) fn start(&mut self, place: &mut Place, now: Timestamp) -> Result<(), Millis> {
         let known = matches!(place.account, Key::Known(..));
         self.make_room(now);
         let count = self.counts.entry(place.address.clone()).or_default();
@@ -168,7 +168,7 @@ impl Throttle {
     }
 
     /// Removes a guess from the counts, or counts it as wrong.
-    pub(crate) fn settle(&mut self, place: Place, verdict: Verdict, now: Millis) {
+    pub(crate) fn settle(&mut self, place: Place, verdict: Verdict, now: Timestamp) {
         let Place { account, address, started } = place;
         if verdict == Verdict::Right
             && let (Key::Known(name, _) | Key::Account(name), Key::Address(from)) =
@@ -197,7 +197,7 @@ impl Throttle {
     }
 
     /// Records that an account logged in from an address.
-    pub(crate) fn note_login(&mut self, from: IpAddr, account: PlayerName, now: Millis) {
+    pub(crate) fn note_login(&mut self, from: IpAddr, account: PlayerName, now: Timestamp) {
         let names = self.places.entry(address::counted(from)).or_default();
         let before = names.insert(account, now);
         self.changed |= before.is_none();
@@ -208,7 +208,7 @@ impl Throttle {
         if names.len() > PLACES_PER_ADDRESS_MAX {
             forget_half(names, |latest| *latest);
         } else {
-            let latest = |names: &HashMap<_, _>| names.values().max().copied().unwrap_or(0);
+            let latest = |names: &HashMap<_, _>| names.values().max().copied().unwrap_or_default();
             forget_half(&mut self.places, latest);
         }
         self.place_count = self.places.values().map(HashMap::len).sum();
@@ -216,7 +216,7 @@ impl Throttle {
 
     /// Forgets counts that no longer matter, and if that is not enough, the half that matters
     /// least.
-    fn make_room(&mut self, now: Millis) {
+    fn make_room(&mut self, now: Timestamp) {
         if self.counts.len() < COUNTS_MAX {
             return;
         }
@@ -233,8 +233,8 @@ impl Throttle {
 }
 
 /// Forgets the entries that are older than the median.
-fn forget_half<K: Eq + Hash, V>(all: &mut HashMap<K, V>, latest: impl Fn(&V) -> Millis) {
-    let mut times: Vec<Millis> = all.values().map(&latest).collect();
+fn forget_half<K: Eq + Hash, V>(all: &mut HashMap<K, V>, latest: impl Fn(&V) -> Timestamp) {
+    let mut times: Vec<Timestamp> = all.values().map(&latest).collect();
     times.sort_unstable();
     let middle = times[times.len() / 2];
     let mut left = all.len() / 2;
@@ -250,8 +250,8 @@ fn forget_half<K: Eq + Hash, V>(all: &mut HashMap<K, V>, latest: impl Fn(&V) -> 
 #[derive(Serialize, Deserialize, Debug)]
 pub(crate) struct Kept {
     version: u32,
-    wrong: Vec<(Key, u32, Millis)>,
-    places: Vec<(IpAddr, PlayerName, Millis)>,
+    wrong: Vec<(Key, u32, Timestamp)>,
+    places: Vec<(IpAddr, PlayerName, Timestamp)>,
 }
 
 /// The version of [`Kept`] that this server writes, and the only one it reads.
@@ -266,7 +266,7 @@ impl Kept {
 
 impl Throttle {
     /// The counts to store, if they changed since the last call.
-    pub(crate) fn keep(&mut self, now: Millis) -> Option<Kept> {
+    pub(crate) fn keep(&mut self, now: Timestamp) -> Option<Kept> {
         if !std::mem::take(&mut self.changed) {
             return None;
         }
@@ -312,7 +312,7 @@ mod tests {
         from: IpAddr,
         account: &PlayerName,
         verdict: Verdict,
-        now: Millis,
+        now: Timestamp,
     ) -> Result<(), Millis> {
         let mut place = throttle.admit(from, account, now)?;
         let started = throttle.start(&mut place, now);
@@ -321,17 +321,27 @@ mod tests {
         started
     }
 
-    fn wrong(throttle: &mut Throttle, from: u8, account: &str, now: Millis) -> Result<(), Millis> {
+    fn wrong(
+        throttle: &mut Throttle,
+        from: u8,
+        account: &str,
+        now: Timestamp,
+    ) -> Result<(), Millis> {
         guess(throttle, address(from), &name(account), Verdict::Wrong, now)
     }
 
-    fn right(throttle: &mut Throttle, from: u8, account: &str, now: Millis) -> Result<(), Millis> {
+    fn right(
+        throttle: &mut Throttle,
+        from: u8,
+        account: &str,
+        now: Timestamp,
+    ) -> Result<(), Millis> {
         guess(throttle, address(from), &name(account), Verdict::Right, now)
     }
 
     #[test]
     fn five_guesses_are_free_then_waits_grow_up_to_a_bound() {
-        let (mut throttle, mut now) = (Throttle::default(), 1_000_000);
+        let (mut throttle, mut now) = (Throttle::default(), Timestamp::from_ms(1_000_000));
         for _ in 0..5 {
             wrong(&mut throttle, 1, "ann", now).unwrap();
         }
@@ -354,15 +364,18 @@ mod tests {
     fn simultaneous_guesses_are_not_all_checked() {
         let mut throttle = Throttle::default();
         let ann = name("ann");
-        let places: Vec<Place> =
-            (0..300).filter_map(|_| throttle.admit(address(1), &ann, 7).ok()).collect();
+        let places: Vec<Place> = (0..300)
+            .filter_map(|_| throttle.admit(address(1), &ann, Timestamp::from_ms(7)).ok())
+            .collect();
         assert_eq!(places.len(), 5);
         // Of guesses for many accounts, too, only some are checked before the first is decided.
         let mut throttle = Throttle::default();
         let mut started = 0;
         for number in 0..300 {
-            let mut place = throttle.admit(address(1), &name(&format!("p{number}")), 7).unwrap();
-            started += u32::from(throttle.start(&mut place, 7).is_ok());
+            let mut place = throttle
+                .admit(address(1), &name(&format!("p{number}")), Timestamp::from_ms(7))
+                .unwrap();
+            started += u32::from(throttle.start(&mut place, Timestamp::from_ms(7)).is_ok());
         }
         assert_eq!(started, ADDRESS_FREE);
     }
@@ -371,15 +384,15 @@ mod tests {
     fn unchecked_guesses_free_their_places() {
         let mut throttle = Throttle::default();
         for _ in 0..100 {
-            let place = throttle.admit(address(1), &name("ann"), 7).unwrap();
-            throttle.settle(place, Verdict::Unchecked, 7);
+            let place = throttle.admit(address(1), &name("ann"), Timestamp::from_ms(7)).unwrap();
+            throttle.settle(place, Verdict::Unchecked, Timestamp::from_ms(7));
         }
         assert!(throttle.counts.is_empty());
     }
 
     #[test]
     fn a_correct_password_does_not_clear_the_count_of_its_address() {
-        let (mut throttle, now) = (Throttle::default(), 1_000_000);
+        let (mut throttle, now) = (Throttle::default(), Timestamp::from_ms(1_000_000));
         for number in 0..ADDRESS_FREE {
             wrong(&mut throttle, 1, &format!("p{number}"), now).unwrap();
             if number < ADDRESS_FREE - 1 {
@@ -393,7 +406,7 @@ mod tests {
 
     #[test]
     fn strangers_do_not_lock_a_player_out_where_they_logged_in_before() {
-        let (mut throttle, now) = (Throttle::default(), 1_000_000);
+        let (mut throttle, now) = (Throttle::default(), Timestamp::from_ms(1_000_000));
         right(&mut throttle, 1, "ann", now).unwrap();
         while wrong(&mut throttle, 2, "ann", now).is_ok() {}
         right(&mut throttle, 1, "ann", now).unwrap();
@@ -407,7 +420,7 @@ mod tests {
 
     #[test]
     fn wrong_passwords_are_forgotten_one_after_the_other() {
-        let (mut throttle, now) = (Throttle::default(), 1_000_000);
+        let (mut throttle, now) = (Throttle::default(), Timestamp::from_ms(1_000_000));
         for _ in 0..ACCOUNT_FREE {
             wrong(&mut throttle, 1, "ann", now).unwrap();
         }
@@ -419,7 +432,7 @@ mod tests {
 
     #[test]
     fn counts_survive_storing_and_restoring() {
-        let (mut throttle, now) = (Throttle::default(), 1_000_000);
+        let (mut throttle, now) = (Throttle::default(), Timestamp::from_ms(1_000_000));
         right(&mut throttle, 1, "ann", now).unwrap();
         while wrong(&mut throttle, 2, "ann", now).is_ok() {}
         let text = serde_json::to_string(&throttle.keep(now).unwrap()).unwrap();
@@ -437,19 +450,30 @@ mod tests {
         for number in 0..count {
             let from = IpAddr::from((number as u32).to_be_bytes());
             let account = name(&format!("guess {number}"));
-            guess(&mut throttle, from, &account, Verdict::Wrong, number).unwrap();
-            guess(&mut throttle, from, &account, Verdict::Right, number).unwrap();
+            guess(&mut throttle, from, &account, Verdict::Wrong, Timestamp::from_ms(number))
+                .unwrap();
+            guess(&mut throttle, from, &account, Verdict::Right, Timestamp::from_ms(number))
+                .unwrap();
         }
         assert!(throttle.counts.len() <= COUNTS_MAX + 1);
         assert!(throttle.places.values().map(HashMap::len).sum::<usize>() <= PLACES_MAX);
         for _ in 0..ACCOUNT_FREE {
-            wrong(&mut throttle, 1, "ann", count).unwrap();
+            wrong(&mut throttle, 1, "ann", Timestamp::from_ms(count)).unwrap();
         }
         for number in 0..count {
             let from = IpAddr::from((number as u32).to_be_bytes());
-            guess(&mut throttle, from, &name(&format!("x {number}")), Verdict::Wrong, count)
-                .unwrap();
+            guess(
+                &mut throttle,
+                from,
+                &name(&format!("x {number}")),
+                Verdict::Wrong,
+                Timestamp::from_ms(count),
+            )
+            .unwrap();
         }
-        assert!(wrong(&mut throttle, 1, "ann", count).is_err(), "what matters is kept");
+        assert!(
+            wrong(&mut throttle, 1, "ann", Timestamp::from_ms(count)).is_err(),
+            "what matters is kept"
+        );
     }
 }

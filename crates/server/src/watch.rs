@@ -96,9 +96,10 @@ fn locked(queue: &Mutex<VecDeque<Shown>>) -> MutexGuard<'_, VecDeque<Shown>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agon_core::Timestamp;
 
     fn change(number: usize) -> Shown {
-        Shown::new(About::Change, number.to_string().into(), 0)
+        Shown::new(About::Change, number.to_string().into(), Timestamp::default())
     }
 
     #[test]

@@ -8,7 +8,7 @@ use agon_bots::Houses;
 use agon_core::lobby::{
     AccountKind, Lobby, LobbyCommand, PasswordHash, QueueName, Role, Selection, Standing, Window,
 };
-use agon_core::{Line, record_lines};
+use agon_core::{Line, Timestamp, record_lines};
 use agon_games::Registry;
 use agon_server::query::Register;
 use agon_server::{Driver, Handle, Limits, ServerError, Settings};
@@ -80,8 +80,8 @@ fn busy_lobby(events: u64) -> Counted {
     let counted = Counted::default();
     let (mut lobby, mut version) = (Lobby::default(), 0);
     let mut step = |command: LobbyCommand| {
-        let events = lobby.step(1_000 + version, command).unwrap();
-        let lines = record_lines("lobby", version, 1_000 + version, &events);
+        let events = lobby.step(Timestamp::from_ms(1_000 + version), command).unwrap();
+        let lines = record_lines("lobby", version, Timestamp::from_ms(1_000 + version), &events);
         let append = Append { stream: "lobby".into(), expected: version, lines };
         version = counted.append(append).unwrap();
         version
@@ -243,7 +243,7 @@ fn an_hour_without_a_server_is_no_time_to_sign_up_in() {
     let server = server.started_much_later();
     // As the log tells it, an hour earlier was when the wait began.
     let after = closes_at(&server);
-    assert!(after > before - hour + hour / 2, "it waits for those who could not come");
+    assert!(after > before.before(hour / 2), "it waits for those who could not come");
     assert!(after <= before + wait_ms, "and not for ever");
     // The next start knows of it.
     let server = server.started_again();

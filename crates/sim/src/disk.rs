@@ -9,7 +9,7 @@
 use crate::index::Index;
 use crate::sabotage::Sabotage;
 use agon_bots::SplitMix64 as Rng;
-use agon_core::{Event, Line, Millis};
+use agon_core::{Event, Line, Timestamp};
 use agon_store::{Append, AppendError, Done, DoneAll, Log, LogError, Snapshot};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,8 +34,8 @@ struct Batch {
     appends: Vec<Append>,
     done: Option<DoneAll>,
     results: Option<Vec<Result<u64, AppendError>>>,
-    durable_at: Millis,
-    answered_at: Millis,
+    durable_at: Timestamp,
+    answered_at: Timestamp,
 }
 
 struct State {
@@ -50,7 +50,7 @@ struct State {
     index: Index,
     rng: Rng,
     pace: Pace,
-    now: Millis,
+    now: Timestamp,
     sabotage: Option<Sabotage>,
     /// Streams that servers lost to others. The disk also rejects later appends of such a server.
     lost_streams: BTreeSet<(u32, Arc<str>)>,
@@ -76,7 +76,7 @@ impl Disk {
             index: Index::default(),
             rng,
             pace,
-            now: 0,
+            now: Timestamp::default(),
             sabotage,
             lost_streams: BTreeSet::new(),
             beaten: BTreeSet::new(),
@@ -95,7 +95,7 @@ impl Disk {
     }
 
     /// Completes the writes and sends the acknowledgements that are due by `now`.
-    pub(crate) fn advance(&self, now: Millis) {
+    pub(crate) fn advance(&self, now: Timestamp) {
         let mut state = self.state();
         state.now = now;
         let mut answers = Vec::new();
@@ -126,7 +126,7 @@ impl Disk {
     }
 
     /// When the next write or acknowledgement is due.
-    pub(crate) fn next_due(&self) -> Option<Millis> {
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
         let state = self.state();
         let due = state.batches.iter().map(|batch| match batch.results {
             None => batch.durable_at,
@@ -305,7 +305,7 @@ impl Log for Port {
         let Pace { sync_ms_max, answer_ms_max } = state.pace;
         // Writes keep their order, as with one writer thread.
         let own = state.batches.iter().filter(|batch| batch.writer == self.writer);
-        let (behind, answered) = own.fold((0, 0), |(durable, answered), batch| {
+        let (behind, answered) = own.fold(Default::default(), |(durable, answered), batch| {
             (batch.durable_at.max(durable), batch.answered_at.max(answered))
         });
         let wait_ms = state.rng.between(0, sync_ms_max);

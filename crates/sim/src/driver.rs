@@ -9,7 +9,7 @@ use agon_bots::Houses;
 use agon_core::lobby::{
     AccountKind, Announcement, Lobby, LobbyCommand, PasswordHash, Role, TokenHash,
 };
-use agon_core::{Match, Millis, PlayerName, Ruling, Secret, TournamentId};
+use agon_core::{Match, Millis, PlayerName, Ruling, Secret, Timestamp, TournamentId};
 use agon_engine::query::{AnyAnswer, CarryOut, Decide, OpenSignUp, Order, Query};
 use agon_engine::{
     ConnId, Effect, Effects, Engine, EngineError, HousePlayers, HouseQuestion, Input,
@@ -103,7 +103,7 @@ impl Driver {
         houses: Houses,
         settings: Settings,
         limits: Limits,
-        now: Millis,
+        now: Timestamp,
     ) -> Result<Driver, EngineError> {
         let houses = Arc::new(houses);
         let reader = Box::new(LogReader(Arc::clone(&log)));
@@ -134,7 +134,7 @@ impl Driver {
 
     /// Processes all waiting input, fires the timers that are due at `now`, and submits the records
     /// to the log.
-    pub(crate) fn step(&mut self, now: Millis) -> Result<(), Ended> {
+    pub(crate) fn step(&mut self, now: Timestamp) -> Result<(), Ended> {
         loop {
             let mut heard = false;
             while let Ok(message) = self.inbox.try_recv() {
@@ -152,7 +152,7 @@ impl Driver {
         }
     }
 
-    fn take(&mut self, message: Message, now: Millis) -> Result<(), Ended> {
+    fn take(&mut self, message: Message, now: Timestamp) -> Result<(), Ended> {
         match message {
             Message::Input(input) => self.feed(input, now),
             Message::Committed(streams, results) => {
@@ -170,7 +170,7 @@ impl Driver {
         self.engine.take_failure().map_or(Ok(()), |error| Err(Ended::Failed(error)))
     }
 
-    fn feed(&mut self, input: Input, now: Millis) {
+    fn feed(&mut self, input: Input, now: Timestamp) {
         let read_at = match &input {
             Input::Said { at, .. } | Input::Peer { at, .. } => Some(*at),
             Input::Closed { conn } => {
@@ -186,7 +186,7 @@ impl Driver {
         };
         self.engine.handle(Time::at(now), input);
         if let Some(at) = read_at {
-            let until = at.saturating_sub(BEHIND_MS_MAX);
+            let until = at.before(BEHIND_MS_MAX);
             self.engine.elapse(Time { now, read_until: until }, until);
         }
         self.carry_out();
@@ -310,7 +310,7 @@ impl Driver {
     }
 
     /// When the next timer is due.
-    pub(crate) fn next_due(&self) -> Option<Millis> {
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
         self.engine.next_due()
     }
 

@@ -1,12 +1,12 @@
 //! The traffic on the connections, as the world recorded it. No server can read or change it.
 
-use agon_core::Millis;
+use agon_core::{Millis, Timestamp};
 use std::collections::BTreeMap;
 
 /// A request that was written to a player's connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
-    pub(crate) at: Millis,
+    pub(crate) at: Timestamp,
     pub(crate) server: u32,
     pub(crate) limit_ms: Millis,
 }
@@ -14,7 +14,7 @@ pub(crate) struct Written {
 /// An answer that was read from a player's connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Heard {
-    pub(crate) at: Millis,
+    pub(crate) at: Timestamp,
     pub(crate) server: u32,
     pub(crate) answer: String,
     /// The connection, and how many steps the server had taken.
@@ -25,16 +25,16 @@ pub(crate) struct Heard {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Here {
     pub(crate) server: u32,
-    pub(crate) from: Millis,
+    pub(crate) from: Timestamp,
     /// `None` while the player is connected.
-    pub(crate) to: Option<Millis>,
+    pub(crate) to: Option<Timestamp>,
 }
 
 /// The lifetime of a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lifetime {
-    pub(crate) started: Millis,
-    pub(crate) ended: Option<Millis>,
+    pub(crate) started: Timestamp,
+    pub(crate) ended: Option<Timestamp>,
 }
 
 /// The whole history of a run.
@@ -55,16 +55,16 @@ pub(crate) struct History {
     pub(crate) here: BTreeMap<String, Vec<Here>>,
     /// Reasons for a server to charge a player as absent: a connection closed, or the player did
     /// not read. Each has the time of the server's next step, when the server learns of it.
-    pub(crate) ends: BTreeMap<(String, u32), Vec<Option<Millis>>>,
+    pub(crate) ends: BTreeMap<(String, u32), Vec<Option<Timestamp>>>,
     /// Those of them that the server has not learnt of yet.
     unnoticed: Vec<((String, u32), usize)>,
     /// Connections that servers dropped, and in which of their steps.
     pub(crate) dropped: BTreeMap<usize, u64>,
     /// When servers can see that connections of a player broke.
-    pub(crate) cuts_of: BTreeMap<String, Vec<Millis>>,
+    pub(crate) cuts_of: BTreeMap<String, Vec<Timestamp>>,
     pub(crate) servers: BTreeMap<u32, Lifetime>,
-    pub(crate) healed_at: Millis,
-    pub(crate) ended_at: Millis,
+    pub(crate) healed_at: Timestamp,
+    pub(crate) ended_at: Timestamp,
     pub(crate) waiting_max: usize,
     pub(crate) lines: u64,
     pub(crate) steps: u64,
@@ -78,7 +78,7 @@ pub(crate) struct History {
 
 impl History {
     /// Records whether a player is connected now.
-    pub(crate) fn presence(&mut self, player: &str, server: u32, here: bool, now: Millis) {
+    pub(crate) fn presence(&mut self, player: &str, server: u32, here: bool, now: Timestamp) {
         let open = self.here.get_mut(player).and_then(|all| {
             all.iter_mut().rev().find(|one| one.server == server && one.to.is_none())
         });
@@ -93,7 +93,7 @@ impl History {
     }
 
     /// A server ended, so it has no connected players any more.
-    pub(crate) fn server_ended(&mut self, server: u32, now: Millis) {
+    pub(crate) fn server_ended(&mut self, server: u32, now: Timestamp) {
         if let Some(lifetime) = self.servers.get_mut(&server) {
             lifetime.ended = Some(now);
         }
@@ -113,7 +113,7 @@ impl History {
     }
 
     /// Records a reason for absence. A server that drops the connection knows of it immediately.
-    pub(crate) fn end(&mut self, player: &str, server: u32, noticed: Option<Millis>) {
+    pub(crate) fn end(&mut self, player: &str, server: u32, noticed: Option<Timestamp>) {
         let key = (player.to_owned(), server);
         let ends = self.ends.entry(key.clone()).or_default();
         if noticed.is_none() {
@@ -123,7 +123,7 @@ impl History {
     }
 
     /// A server takes a step, and so learns of everything that happened before.
-    pub(crate) fn noticed(&mut self, server: u32, now: Millis) {
+    pub(crate) fn noticed(&mut self, server: u32, now: Timestamp) {
         if self.unnoticed.is_empty() {
             return;
         }

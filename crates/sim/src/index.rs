@@ -2,7 +2,7 @@
 
 use crate::said::Asked;
 use agon_core::lobby::Selection;
-use agon_core::{Event, Line, Millis, PlayerName, TournamentId};
+use agon_core::{Event, Line, PlayerName, Timestamp, TournamentId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Facts from events.
@@ -15,7 +15,7 @@ pub(crate) struct Index {
     /// The players by seat, by stream and game.
     pub(crate) seats: BTreeMap<(String, u32), Vec<PlayerName>>,
     /// Matches that are over, and when that was decided.
-    pub(crate) ended: BTreeMap<String, Millis>,
+    pub(crate) ended: BTreeMap<String, Timestamp>,
     pub(crate) announced: BTreeSet<String>,
     pub(crate) started: BTreeSet<String>,
     pub(crate) secrets: BTreeSet<String>,

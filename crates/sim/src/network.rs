@@ -10,7 +10,7 @@ use crate::history::Written;
 use crate::said::Said;
 use crate::way::{Reader, Way};
 use agon_bots::SplitMix64 as Rng;
-use agon_core::Millis;
+use agon_core::Timestamp;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -48,9 +48,9 @@ pub(crate) struct Link {
     /// Whether the server has dropped the connection.
     pub(crate) dropped: bool,
     /// Until when the player reads nothing from it.
-    pub(crate) unread_until: Millis,
-    to_server_at: Millis,
-    to_bot_at: Millis,
+    pub(crate) unread_until: Timestamp,
+    to_server_at: Timestamp,
+    to_bot_at: Timestamp,
     /// How many messages the network buffers for a player that does not read.
     pub(crate) window: usize,
     /// Bytes that the player has written and its system has not sent.
@@ -63,11 +63,11 @@ pub(crate) struct Link {
     pub(crate) reader: Reader,
     /// Calls without a reply, and values that are no reply yet.
     pub(crate) calls: VecDeque<Call>,
-    pub(crate) values: VecDeque<(Millis, String)>,
+    pub(crate) values: VecDeque<(Timestamp, String)>,
     /// Whether the connection has a backlog.
     pub(crate) behind: bool,
     /// When the world next runs the timers of the server's end.
-    pub(crate) looked_at: Option<Millis>,
+    pub(crate) looked_at: Option<Timestamp>,
 }
 
 impl Link {
@@ -79,9 +79,9 @@ impl Link {
             up: true,
             open: true,
             dropped: false,
-            unread_until: 0,
-            to_server_at: 0,
-            to_bot_at: 0,
+            unread_until: Timestamp::default(),
+            to_server_at: Timestamp::default(),
+            to_bot_at: Timestamp::default(),
             window,
             unsent: Vec::new(),
             sent: VecDeque::new(),
@@ -99,16 +99,21 @@ impl Link {
     /// When bytes that are sent at `at` arrive at the server.
     pub(crate) fn reaches_server(
         &mut self,
-        at: Millis,
+        at: Timestamp,
         delay_ms_max: u64,
         rng: &mut Rng,
-    ) -> Millis {
+    ) -> Timestamp {
         self.to_server_at = (at + rng.between(0, delay_ms_max)).max(self.to_server_at);
         self.to_server_at
     }
 
     /// When bytes that are written at `at` arrive at the player.
-    pub(crate) fn reaches_bot(&mut self, at: Millis, delay_ms_max: u64, rng: &mut Rng) -> Millis {
+    pub(crate) fn reaches_bot(
+        &mut self,
+        at: Timestamp,
+        delay_ms_max: u64,
+        rng: &mut Rng,
+    ) -> Timestamp {
         let at = (at + rng.between(0, delay_ms_max)).max(self.unread_until);
         self.to_bot_at = at.max(self.to_bot_at);
         self.to_bot_at

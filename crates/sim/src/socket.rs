@@ -2,7 +2,7 @@
 //! the translation that gateways use.
 
 use crate::driver::Driver;
-use agon_core::Millis;
+use agon_core::{Millis, Timestamp};
 use agon_engine::Peers;
 use agon_engine::seat_side::{
     Framing, GRACE_MS, NORMAL, PAUSE_MS, Received, Talk, Words, error_line, received,
@@ -85,9 +85,9 @@ pub(crate) struct Socket {
     /// Whether writing has ended.
     ended: bool,
     /// When a number or a word counts as complete, if nothing follows.
-    pause_at: Option<Millis>,
+    pause_at: Option<Timestamp>,
     /// When the gateway gives the connection up, if the expected message does not arrive.
-    silent_at: Option<Millis>,
+    silent_at: Option<Timestamp>,
 }
 
 enum Body {
@@ -95,7 +95,7 @@ enum Body {
     /// The program has not sent its name yet.
     Newcomer(Box<(Newcomer, Peers)>),
     /// The sign-up is complete; also holds when the last bytes were read.
-    Talk(Box<Talk>, Millis),
+    Talk(Box<Talk>, Timestamp),
 }
 
 /// A message that was written.
@@ -142,7 +142,7 @@ impl Socket {
     }
 
     /// When to call [`Driver::look`] if nothing happens before.
-    pub(crate) fn due(&self) -> Option<Millis> {
+    pub(crate) fn due(&self) -> Option<Timestamp> {
         self.pause_at.into_iter().chain(self.silent_at).min()
     }
 
@@ -153,7 +153,7 @@ impl Socket {
 
 impl Driver {
     /// Opens a connection at `now`.
-    pub(crate) fn connect(&mut self, over: Over, now: Millis) -> Socket {
+    pub(crate) fn connect(&mut self, over: Over, now: Timestamp) -> Socket {
         let conn = self.next_conn();
         let max = self.limits.line_bytes_max;
         let (wire, body, silent_at) = match over {
@@ -180,7 +180,7 @@ impl Driver {
     }
 
     /// Processes bytes that were read from a connection at `at`.
-    pub(crate) fn hear(&mut self, socket: &mut Socket, bytes: &[u8], at: Millis) {
+    pub(crate) fn hear(&mut self, socket: &mut Socket, bytes: &[u8], at: Timestamp) {
         match &mut socket.body {
             Body::Native(framing) => {
                 framing.push(bytes);
@@ -199,7 +199,7 @@ impl Driver {
         }
     }
 
-    fn hear_native(&mut self, socket: &mut Socket, at: Millis) {
+    fn hear_native(&mut self, socket: &mut Socket, at: Timestamp) {
         let conn = socket.conn;
         while !socket.deaf {
             let Body::Native(framing) = &mut socket.body else { return };
@@ -221,7 +221,7 @@ impl Driver {
     }
 
     /// Reads the sign-up; `silent` says that nothing has followed for a while.
-    fn sign_up(&mut self, socket: &mut Socket, at: Millis, silent: bool) {
+    fn sign_up(&mut self, socket: &mut Socket, at: Timestamp, silent: bool) {
         let Body::Newcomer(newcomer) = &mut socket.body else { return };
         let (reader, peers) = &mut **newcomer;
         let first = reader.take().or_else(|| if silent { reader.flush() } else { None });
@@ -255,7 +255,7 @@ impl Driver {
     }
 
     /// Runs the timers that are due at `now`.
-    pub(crate) fn look(&mut self, socket: &mut Socket, now: Millis) {
+    pub(crate) fn look(&mut self, socket: &mut Socket, now: Timestamp) {
         if socket.pause_at.take_if(|at| *at <= now).is_some() {
             match &mut socket.body {
                 Body::Native(_) => {}
@@ -277,7 +277,7 @@ impl Driver {
     }
 
     /// Writes the next message; it counts as written at `now`.
-    pub(crate) fn write_one(&mut self, socket: &mut Socket, now: Millis) -> Option<Wrote> {
+    pub(crate) fn write_one(&mut self, socket: &mut Socket, now: Timestamp) -> Option<Wrote> {
         match socket.body {
             Body::Native(_) => self.write_native(socket, now),
             Body::Newcomer(_) => None,
@@ -285,7 +285,7 @@ impl Driver {
         }
     }
 
-    fn write_native(&mut self, socket: &mut Socket, now: Millis) -> Option<Wrote> {
+    fn write_native(&mut self, socket: &mut Socket, now: Timestamp) -> Option<Wrote> {
         let outbox = socket.outbox.as_ref().filter(|_| !socket.ended)?;
         let (next, closed) = {
             let mut outbox = outbox.borrow_mut();
@@ -322,7 +322,7 @@ impl Driver {
         Some(Wrote { bytes, line, call: None })
     }
 
-    fn write_talk(&mut self, socket: &mut Socket, now: Millis) -> Option<Wrote> {
+    fn write_talk(&mut self, socket: &mut Socket, now: Timestamp) -> Option<Wrote> {
         loop {
             self.pair(socket);
             let Body::Talk(talk, _) = &mut socket.body else { return None };

@@ -1,6 +1,6 @@
 //! The trace of a run: off, printed in full, or only its last steps.
 
-use agon_core::Millis;
+use agon_core::Timestamp;
 use std::collections::VecDeque;
 use std::io::Write;
 
@@ -33,11 +33,11 @@ impl Trace {
     }
 
     /// Records a step, unless the trace is off.
-    pub(crate) fn note(&mut self, now: Millis, what: impl FnOnce() -> String) {
+    pub(crate) fn note(&mut self, now: Timestamp, what: impl FnOnce() -> String) {
         if !self.print && self.kept_max == 0 {
             return;
         }
-        let line = format!("{:>9.3} {}", (now - crate::plan::BEGIN) as f64 / 1_000.0, what());
+        let line = format!("{:>9.3} {}", now.since(crate::plan::BEGIN) as f64 / 1_000.0, what());
         if self.print {
             // The reader may close the pipe early.
             let _ = writeln!(std::io::stdout(), "{line}");

@@ -116,6 +116,7 @@ impl RequestWriter {
 mod tests {
     use super::*;
     use crate::native::{self, Request};
+    use agon_core::Timestamp;
     use agon_core::{
         Command, MatchId, MatchPlan, PlayerName, Preset, Raw, RequestId, Secret, Secrets,
     };
@@ -142,10 +143,10 @@ mod tests {
             },
         };
         let secrets = Secrets::Known(Secret::from_seed_number(1));
-        let (mut played, _) = Match::create(plan, kind, secrets, 0).unwrap();
+        let (mut played, _) = Match::create(plan, kind, secrets, Timestamp::default()).unwrap();
         let mut requests = RequestWriter::default();
         let step = |played: &mut Match, requests: &mut RequestWriter, command| {
-            if played.step(1, command).unwrap().len() > 1 {
+            if played.step(Timestamp::from_ms(1), command).unwrap().len() > 1 {
                 requests.forget();
             }
         };

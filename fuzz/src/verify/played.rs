@@ -6,7 +6,7 @@ use agon_bots::SplitMix64;
 use agon_core::lobby::{AccountKind, Announcement, Cheat, Lobby, LobbyCommand, Role, Selection};
 use agon_core::{
     Ask, Command, Event, Fault, FaultKind, Match, MatchId, MatchOrder, Nonce, Pairing, Pending,
-    PlayerName, Preset, Raw, RequestId, RoundRobin, Ruling, Secret, Secrets, Tournament,
+    PlayerName, Preset, Raw, RequestId, RoundRobin, Ruling, Secret, Secrets, Timestamp, Tournament,
     TournamentAsk, TournamentCommand, TournamentOrder, TournamentPlan, Why, record_lines,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,8 +59,13 @@ impl World {
     fn new(wanted: Wanted, seed: u64) -> World {
         let (mut lobby, mut lines) = (Lobby::default(), Vec::new());
         let mut step = |lobby: &mut Lobby, command: LobbyCommand| -> Vec<Event> {
-            let events = lobby.step(900, command).expect("a good command");
-            lines.extend(record_lines("lobby", lines.len() as u64, 900, &events));
+            let events = lobby.step(Timestamp::from_ms(900), command).expect("a good command");
+            lines.extend(record_lines(
+                "lobby",
+                lines.len() as u64,
+                Timestamp::from_ms(900),
+                &events,
+            ));
             events
         };
         for number in 1..=wanted.players {
@@ -83,7 +88,7 @@ impl World {
         let kind = GAMES.kind(&plan.game).expect("a game").clone();
         let made = Tournament::create(plan, kind, secret.clone()).expect("a plan");
         let (tournament, events) = made;
-        let first = record_lines("tournament/t", 0, 1_000, &events);
+        let first = record_lines("tournament/t", 0, Timestamp::from_ms(1_000), &events);
         let streams = BTreeMap::from([("lobby".into(), lines), ("tournament/t".into(), first)]);
         let (random, matches) = (SplitMix64::new(seed), BTreeMap::new());
         World { wanted, random, now: 1_000, secret, lobby, tournament, matches, pauses: 5, streams }
@@ -93,7 +98,10 @@ impl World {
     fn end(mut self) -> Streams {
         let winners = self.tournament.winners().to_vec();
         let finish = LobbyCommand::Finish { tournament: "t".into(), winners, head: None };
-        let events = self.lobby.step(self.now, finish).expect("the tournament is running");
+        let events = self
+            .lobby
+            .step(Timestamp::from_ms(self.now), finish)
+            .expect("the tournament is running");
         write(&mut self.streams, "lobby", self.now, &events);
         self.streams
     }
@@ -204,14 +212,15 @@ impl World {
         let plan = plan.expect("the request is open");
         let kind = GAMES.kind(&plan.game).expect("a game").clone();
         let secrets = Secrets::Known(self.secret.of_match(id));
-        let (live, event) = Match::create(plan, kind, secrets, self.now).expect("a plan");
+        let (live, event) =
+            Match::create(plan, kind, secrets, Timestamp::from_ms(self.now)).expect("a plan");
         write(&mut self.streams, &stream(id), self.now, &[event]);
         self.matches.insert(id.clone(), live);
     }
 
     fn step_in(&mut self, id: &MatchId, command: Command) -> bool {
         let live = self.matches.get_mut(id).expect("it was opened");
-        let Ok(events) = live.step(self.now, command) else { return false };
+        let Ok(events) = live.step(Timestamp::from_ms(self.now), command) else { return false };
         let first = self.streams.get(&stream(id)).map_or(0, |lines| lines.len() as u64) + 1;
         let numbered = (first..).zip(&events);
         let cheats = numbered.filter_map(|(seq, event)| Cheat::of(live.plan(), seq, event));
@@ -225,7 +234,10 @@ impl World {
     fn blacklist(&mut self, cheat: Cheat) {
         let Cheat { account, reason, cause } = cheat;
         let command = LobbyCommand::Blacklist { account, reason, by: None, cause: Some(cause) };
-        let events = self.lobby.step(self.now, command).expect("an account of the lobby");
+        let events = self
+            .lobby
+            .step(Timestamp::from_ms(self.now), command)
+            .expect("an account of the lobby");
         write(&mut self.streams, "lobby", self.now, &events);
     }
 
@@ -309,7 +321,7 @@ fn announcement(wanted: Wanted) -> Announcement {
 /// Adds a record to a stream; without events it adds none.
 fn write(streams: &mut Streams, stream: &str, at: u64, events: &[Event]) {
     let lines = streams.entry(stream.to_owned()).or_default();
-    lines.extend(record_lines(stream, lines.len() as u64, at, events));
+    lines.extend(record_lines(stream, lines.len() as u64, Timestamp::from_ms(at), events));
 }
 
 fn stream(id: &MatchId) -> String {

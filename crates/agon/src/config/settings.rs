@@ -61,7 +61,7 @@ impl Setting {
 }
 
 /// Every setting that is one value. Ports of other systems have more fields, in the file only.
-pub(super) const SETTINGS: [Setting; 47] = [
+pub(super) const SETTINGS: [Setting; 48] = [
     Setting::new("data", Kind::Text, "\"agon-data\"")
         .example("\"elsewhere\"")
         .about("the folder of the log; only its owner may read it (0700)")

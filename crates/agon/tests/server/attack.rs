@@ -4,7 +4,7 @@
 
 use crate::support::{Place, Server, until};
 use agon_core::lobby::{AccountKind, Role, TokenHash};
-use agon_core::{AccountRegistered, Event, PlayerName, TokenIssued, record_lines};
+use agon_core::{AccountRegistered, Event, PlayerName, Timestamp, TokenIssued, record_lines};
 use agon_store::{Append, Log, SqliteLog};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -37,10 +37,12 @@ fn accounts(place: &Place) -> Vec<String> {
         events.push(AccountRegistered { account: account.clone(), kind, role, password }.into());
         let token = format!("{number:064x}");
         let (hash, expires_at) = (TokenHash::of(&token), now + 3_600_000);
-        events.push(TokenIssued { account, token: hash, expires_at }.into());
+        events.push(
+            TokenIssued { account, token: hash, expires_at: Timestamp::from_ms(expires_at) }.into(),
+        );
         tokens.push(token);
     }
-    let lines = record_lines("lobby", 0, now, &events);
+    let lines = record_lines("lobby", 0, Timestamp::from_ms(now), &events);
     log.append(Append { stream: "lobby".into(), expected: 0, lines }).expect("a record");
     log.flush().expect("a log");
     tokens

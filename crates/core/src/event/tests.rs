@@ -1,6 +1,7 @@
 //! How events are written.
 
 use super::*;
+use crate::ids::Timestamp;
 
 fn written(event: impl Into<Event>) -> String {
     let mut out = Vec::new();
@@ -12,8 +13,8 @@ fn written(event: impl Into<Event>) -> String {
 #[test]
 fn fields_added_later_are_written_only_if_set() {
     let resumed = |answers_until| ServerResumed { away_ms: 5, answers_until };
-    assert_eq!(written(resumed(0)), r#"{"away_ms":5}"#);
-    assert_eq!(written(resumed(7)), r#"{"away_ms":5,"answers_until":7}"#);
+    assert_eq!(written(resumed(Timestamp::default())), r#"{"away_ms":5}"#);
+    assert_eq!(written(resumed(Timestamp::from_ms(7))), r#"{"away_ms":5,"answers_until":7}"#);
     let player = PlayerName::new("ann").unwrap();
     assert_eq!(written(PlayerArrived { player, nonce: None }), r#"{"player":"ann"}"#);
 }

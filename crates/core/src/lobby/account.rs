@@ -1,6 +1,6 @@
 //! Accounts, their roles and kinds, and the hashes of their passwords and tokens.
 
-use crate::ids::{Millis, PlayerName};
+use crate::ids::{PlayerName, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -124,7 +124,7 @@ pub struct Account {
     /// Why the account may not enter tournaments; `None` if it may.
     pub blacklisted: Option<String>,
     /// When the account was registered. Policies that go by age use the order of registration.
-    pub registered_at: Millis,
+    pub registered_at: Timestamp,
     /// Its number among all accounts.
     pub number: u64,
     /// Whether the account was ever in a tournament that started.

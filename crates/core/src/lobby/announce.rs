@@ -4,7 +4,7 @@ use super::invitation::Verdict;
 use super::{Announcement, Lobby, LobbyRejection, Selection, SignUp, Terms};
 use crate::event::{Event, TournamentAnnounced, TournamentStarted};
 use crate::fair::Secret;
-use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ids::{PlayerName, Timestamp, TournamentId};
 use crate::plan::TournamentPlan;
 use agon_games::Luck;
 use std::collections::BTreeSet;
@@ -86,7 +86,8 @@ impl Lobby {
             Selection::Invitation(terms) => {
                 terms.check().map_err(LobbyRejection::BadWindow)?;
                 terms.players.iter().try_for_each(|player| self.may_play(player))?;
-                let invitation = self.invitation(announcement.clone(), terms.clone(), 0);
+                let invitation =
+                    self.invitation(announcement.clone(), terms.clone(), Timestamp::default());
                 let plan = match invitation.verdict(false) {
                     Verdict::Start(players) => Some(announcement.plan(players)),
                     _ => None,
@@ -112,7 +113,7 @@ impl Lobby {
 
     pub(super) fn announce(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         events: &mut Vec<Event>,
         announcement: Announcement,
         secret: Option<&Secret>,
@@ -178,7 +179,7 @@ impl Lobby {
     }
 
     /// Opens the next sign-up of a series: `cup-2` after `cup`.
-    pub(super) fn repeat(&mut self, now: Millis, events: &mut Vec<Event>, closed: SignUp) {
+    pub(super) fn repeat(&mut self, now: Timestamp, events: &mut Vec<Event>, closed: SignUp) {
         if !closed.window.repeat || !self.has_room() {
             return;
         }

@@ -5,13 +5,13 @@ use crate::event::{
     AccountBlacklisted, AccountRegistered, Event, GuestClaimed, TournamentAnnounced,
     TournamentStarted,
 };
-use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ids::{PlayerName, Timestamp, TournamentId};
 use crate::match_::ApplyError;
 use std::collections::BTreeMap;
 
 impl Lobby {
     /// Applies an event of the lobby's own stream.
-    pub fn apply(&mut self, at: Millis, event: &Event) -> Result<(), ApplyError> {
+    pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), ApplyError> {
         match event {
             Event::AccountRegistered(registered) => self.apply_registered(at, registered),
             Event::GuestClaimed(claimed) => self.apply_claimed(at, claimed)?,
@@ -66,7 +66,7 @@ impl Lobby {
     }
 
     /// Applies the events about tournaments.
-    fn apply_play(&mut self, at: Millis, event: &Event) -> Result<(), ApplyError> {
+    fn apply_play(&mut self, at: Timestamp, event: &Event) -> Result<(), ApplyError> {
         match event {
             Event::TournamentAnnounced(announced) => self.apply_announced(at, announced),
             Event::PlayerSignedUp(signed_up) => {
@@ -158,7 +158,7 @@ impl Lobby {
         Ok(())
     }
 
-    fn apply_registered(&mut self, at: Millis, registered: &AccountRegistered) {
+    fn apply_registered(&mut self, at: Timestamp, registered: &AccountRegistered) {
         let account = Account {
             kind: registered.kind,
             role: registered.role,
@@ -172,7 +172,7 @@ impl Lobby {
         self.accounts.insert(registered.account.clone(), account);
     }
 
-    fn apply_claimed(&mut self, at: Millis, claimed: &GuestClaimed) -> Result<(), ApplyError> {
+    fn apply_claimed(&mut self, at: Timestamp, claimed: &GuestClaimed) -> Result<(), ApplyError> {
         let GuestClaimed { guest, account: name, password } = claimed;
         let number = self.next_account_number();
         let (password, guest) = (Some(password.clone()), Some(guest.clone()));
@@ -182,7 +182,7 @@ impl Lobby {
         Ok(())
     }
 
-    fn apply_announced(&mut self, at: Millis, announced: &TournamentAnnounced) {
+    fn apply_announced(&mut self, at: Timestamp, announced: &TournamentAnnounced) {
         let announcement = announced.announcement.clone();
         let id = announcement.id.clone();
         if let Some(asker) = announcement.by.clone() {
@@ -231,7 +231,7 @@ impl Lobby {
         &self,
         announcement: super::Announcement,
         terms: super::Terms,
-        closes_at: Millis,
+        closes_at: Timestamp,
     ) -> Invitation {
         let is_house = |player: &PlayerName| {
             self.accounts.get(player).is_some_and(|account| account.kind == AccountKind::House)

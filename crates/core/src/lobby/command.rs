@@ -5,7 +5,7 @@ use super::{
 };
 use crate::chain::Head;
 use crate::fair::Secret;
-use crate::ids::{Age, Millis, PlayerName, Raw, TournamentId};
+use crate::ids::{Age, Millis, PlayerName, Raw, Timestamp, TournamentId};
 use crate::ruling::Ruling;
 use std::collections::BTreeSet;
 
@@ -69,7 +69,7 @@ pub enum LobbyCommand {
         /// The hash of the token.
         token: TokenHash,
         /// When the token expires.
-        expires_at: Millis,
+        expires_at: Timestamp,
     },
     /// Revoke a token.
     RevokeToken {
@@ -192,7 +192,7 @@ pub enum LobbyCommand {
         away_ms: Millis,
         /// The earliest deadline for replies to invitations: invited players have to reconnect
         /// first.
-        answers_until: Millis,
+        answers_until: Timestamp,
     },
     /// An operator gives an order.
     Order {

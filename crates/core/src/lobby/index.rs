@@ -2,7 +2,7 @@
 //! what each player takes part in. It is derived from the rest of the lobby.
 
 use super::{Lobby, QueueName, Standing};
-use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ids::{Millis, PlayerName, Timestamp, TournamentId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The queues and tournaments of one player.
@@ -20,7 +20,7 @@ pub(super) struct Index {
     /// Tournaments that wait for players or for replies.
     open: BTreeSet<TournamentId>,
     running: BTreeSet<TournamentId>,
-    deadlines: BTreeSet<(Millis, TournamentId)>,
+    deadlines: BTreeSet<(Timestamp, TournamentId)>,
     own: BTreeMap<PlayerName, Own>,
 }
 
@@ -38,7 +38,7 @@ impl Index {
         self.open.len() + self.running.len()
     }
 
-    pub(super) fn first_deadline(&self) -> Option<&(Millis, TournamentId)> {
+    pub(super) fn first_deadline(&self) -> Option<&(Timestamp, TournamentId)> {
         self.deadlines.first()
     }
 
@@ -145,7 +145,7 @@ impl Index {
 }
 
 /// The deadline of a tournament; `None` if time decides nothing about it.
-fn deadline(standing: &Standing) -> Option<Millis> {
+fn deadline(standing: &Standing) -> Option<Timestamp> {
     match standing {
         Standing::Open(sign_up) if !sign_up.rests() => Some(sign_up.closes_at),
         Standing::Inviting(invitation) => Some(invitation.deadline()),
@@ -172,7 +172,12 @@ impl Lobby {
     }
 
     /// Extends all waits by an outage, in which nobody could act.
-    pub(super) fn prolong_waits(&mut self, now: Millis, away_ms: Millis, answers_until: Millis) {
+    pub(super) fn prolong_waits(
+        &mut self,
+        now: Timestamp,
+        away_ms: Millis,
+        answers_until: Timestamp,
+    ) {
         let waiting: Vec<TournamentId> =
             self.index.deadlines.iter().map(|(_, id)| id.clone()).collect();
         for id in waiting {

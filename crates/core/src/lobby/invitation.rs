@@ -9,7 +9,7 @@
 //! invites others too; the silent players may still accept while a place is free.
 
 use super::{Announcement, signup};
-use crate::ids::{Millis, PlayerName};
+use crate::ids::{Millis, PlayerName, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -137,10 +137,10 @@ pub struct Invitation {
     /// Whether the players who accepted are now asked to be ready.
     pub readying: bool,
     /// When the wait ends.
-    pub closes_at: Millis,
+    pub closes_at: Timestamp,
     /// When a draw invites others in place of players who have not replied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) draws_at: Option<Millis>,
+    pub(super) draws_at: Option<Timestamp>,
     pub(super) terms: Terms,
 }
 
@@ -179,13 +179,13 @@ impl Invitation {
     }
 
     /// Sets when a draw next looks for players who have not replied, unless it is set already.
-    pub(super) fn wait_for_drawn(&mut self, now: Millis) {
+    pub(super) fn wait_for_drawn(&mut self, now: Timestamp) {
         let patience_ms = (self.terms.wait_ms / Draw::PATIENCE_PARTS).max(1);
         self.draws_at = self.draws_at.or(Some(now.saturating_add(patience_ms)));
     }
 
     /// When the lobby has to decide something at the latest.
-    pub fn deadline(&self) -> Millis {
+    pub fn deadline(&self) -> Timestamp {
         let draws_at = self.draws_at.filter(|_| self.has_reserve());
         draws_at.map_or(self.closes_at, |at| at.min(self.closes_at))
     }
@@ -198,7 +198,7 @@ impl Invitation {
 
     /// Extends the wait by an outage, but not beyond the length of a new wait, and at least until
     /// the invited players can have reconnected.
-    pub(super) fn prolong(&mut self, now: Millis, away_ms: Millis, answers_until: Millis) {
+    pub(super) fn prolong(&mut self, now: Timestamp, away_ms: Millis, answers_until: Timestamp) {
         let wait_ms = if self.readying { self.terms.ready_ms } else { self.terms.wait_ms };
         let closes_at = signup::prolonged(self.closes_at, wait_ms, now, away_ms);
         self.closes_at = closes_at.max(answers_until);
@@ -283,7 +283,14 @@ mod tests {
         };
         let replies = terms.players.iter().cloned().zip(said.chars().map(reply)).collect();
         let (readying, closes_at, draws_at) = (false, 100, None);
-        Invitation { announcement, replies, readying, closes_at, draws_at, terms }
+        Invitation {
+            announcement,
+            replies,
+            readying,
+            closes_at: Timestamp::from_ms(closes_at),
+            draws_at,
+            terms,
+        }
     }
 
     #[test]
@@ -371,14 +378,21 @@ mod tests {
     #[test]
     fn draw_looks_for_silent_players_while_others_can_be_asked() {
         let mut asked = invitation("aod", Terms { wait_ms: 40, ..terms(3, 2, Some(2)) });
-        assert_eq!(asked.deadline(), 100);
-        asked.wait_for_drawn(20);
-        asked.wait_for_drawn(25);
-        assert_eq!((asked.deadline(), asked.unanswered()), (30, players(2)[1..].to_vec()));
-        asked.prolong(50, 7, 60);
-        assert_eq!(asked.deadline(), 60, "players who were drawn can be back by then");
+        assert_eq!(asked.deadline(), Timestamp::from_ms(100));
+        asked.wait_for_drawn(Timestamp::from_ms(20));
+        asked.wait_for_drawn(Timestamp::from_ms(25));
+        assert_eq!(
+            (asked.deadline(), asked.unanswered()),
+            (Timestamp::from_ms(30), players(2)[1..].to_vec())
+        );
+        asked.prolong(Timestamp::from_ms(50), 7, Timestamp::from_ms(60));
+        assert_eq!(
+            asked.deadline(),
+            Timestamp::from_ms(60),
+            "players who were drawn can be back by then"
+        );
         asked.set(&players(3)[2], Reply::Open);
-        assert_eq!(asked.deadline(), 100, "nobody else can be asked");
+        assert_eq!(asked.deadline(), Timestamp::from_ms(100), "nobody else can be asked");
     }
 
     #[test]
@@ -417,12 +431,12 @@ mod tests {
             (Some(Reply::Open), Some(Reply::Accepted))
         );
         assert_eq!(asked.reply(&players(3)[2]), None);
-        asked.prolong(50, 7, 0);
-        assert_eq!(asked.closes_at, 107);
+        asked.prolong(Timestamp::from_ms(50), 7, Timestamp::default());
+        assert_eq!(asked.closes_at, Timestamp::from_ms(107));
         asked.readying = true;
-        asked.prolong(99, 7, 0);
-        assert_eq!(asked.closes_at, 109, "no longer than a new wait of 10");
-        asked.prolong(99, 7, 130);
-        assert_eq!(asked.closes_at, 130, "who is invited can be back by then");
+        asked.prolong(Timestamp::from_ms(99), 7, Timestamp::default());
+        assert_eq!(asked.closes_at, Timestamp::from_ms(109), "no longer than a new wait of 10");
+        asked.prolong(Timestamp::from_ms(99), 7, Timestamp::from_ms(130));
+        assert_eq!(asked.closes_at, Timestamp::from_ms(130), "who is invited can be back by then");
     }
 }

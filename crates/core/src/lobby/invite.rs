@@ -6,12 +6,12 @@ use crate::event::{
     Event, InvitationAccepted, InvitationRejected, PlayerReady, PlayersDrawn, ReadinessAsked,
     SilenceNoted, TournamentCalledOff, TournamentStarted,
 };
-use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ids::{PlayerName, Timestamp, TournamentId};
 
 impl Lobby {
     pub(super) fn accept(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         events: &mut Vec<Event>,
         tournament: TournamentId,
         player: PlayerName,
@@ -32,7 +32,7 @@ impl Lobby {
 
     pub(super) fn reject(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         events: &mut Vec<Event>,
         tournament: TournamentId,
         player: PlayerName,
@@ -52,7 +52,7 @@ impl Lobby {
 
     pub(super) fn be_ready(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         events: &mut Vec<Event>,
         tournament: TournamentId,
         player: PlayerName,
@@ -73,7 +73,7 @@ impl Lobby {
     /// so far.
     pub(super) fn close_invitation(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         events: &mut Vec<Event>,
         tournament: TournamentId,
     ) {
@@ -94,7 +94,7 @@ impl Lobby {
     /// Applies the consequences of the replies so far, if any.
     pub(super) fn settle(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         events: &mut Vec<Event>,
         tournament: TournamentId,
         over: bool,

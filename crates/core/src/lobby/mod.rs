@@ -34,7 +34,7 @@ pub use reach::Request;
 pub use signup::{Announcement, Selection, SignUp, Window};
 pub use snapshot::BadSnapshot;
 
-use crate::ids::{Millis, PlayerName, Raw, TournamentId};
+use crate::ids::{Millis, PlayerName, Raw, Timestamp, TournamentId};
 use crate::line::Line;
 use crate::match_::ApplyError;
 use crate::plan::TournamentPlan;
@@ -161,7 +161,7 @@ impl Lobby {
     }
 
     /// The account that owns a token; `None` if the token is not valid at `now`.
-    pub fn holder(&self, token: &TokenHash, now: Millis) -> Option<&PlayerName> {
+    pub fn holder(&self, token: &TokenHash, now: Timestamp) -> Option<&PlayerName> {
         self.tokens.holder(token, now)
     }
 
@@ -277,13 +277,13 @@ impl Lobby {
     }
 
     /// The deadline of the next sign-up or invitation, if any waits.
-    pub fn deadline(&self) -> Option<Millis> {
+    pub fn deadline(&self) -> Option<Timestamp> {
         self.index.first_deadline().map(|(at, _)| *at)
     }
 
     /// The command that is due at `now` because time has passed, if any. Callers step it and ask
     /// again.
-    pub fn due(&self, now: Millis) -> Option<LobbyCommand> {
+    pub fn due(&self, now: Timestamp) -> Option<LobbyCommand> {
         let (at, id) = self.index.first_deadline()?;
         (*at <= now).then(|| LobbyCommand::Close { tournament: id.clone() })
     }

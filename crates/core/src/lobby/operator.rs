@@ -5,7 +5,7 @@ use crate::event::{
     CallOffOrdered, EntryOrdered, Event, LogOutOrdered, StartOrdered, TournamentCalledOff,
     TournamentStarted, WithdrawalOrdered,
 };
-use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ids::{PlayerName, Timestamp, TournamentId};
 use crate::plan::TournamentPlan;
 use crate::ruling::Ruling;
 
@@ -37,7 +37,7 @@ pub enum LobbyOrder {
 impl Lobby {
     pub(super) fn obey(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         events: &mut Vec<Event>,
         order: LobbyOrder,
         ruling: Ruling,

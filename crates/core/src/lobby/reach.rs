@@ -6,7 +6,7 @@
 
 use super::{Lobby, LobbyRejection};
 use crate::event::{Event, PlayerLocated, RequesterNoted};
-use crate::ids::{Millis, PlayerName, Raw, TournamentId};
+use crate::ids::{PlayerName, Raw, Timestamp, TournamentId};
 use serde::{Deserialize, Serialize};
 
 /// A request for a tournament, from a sender without an account who waits for the result.
@@ -17,7 +17,7 @@ pub struct Request {
     /// The data that the gateway needs to reply, as JSON.
     pub reply_to: Raw,
     /// When the request was made.
-    pub since: Millis,
+    pub since: Timestamp,
 }
 
 impl Lobby {
@@ -38,7 +38,7 @@ impl Lobby {
 
     pub(super) fn locate(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         events: &mut Vec<Event>,
         account: PlayerName,
         location: Option<Raw>,
@@ -55,7 +55,7 @@ impl Lobby {
 
     pub(super) fn note_requester(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         events: &mut Vec<Event>,
         tournament: TournamentId,
         reply_to: Raw,
@@ -81,9 +81,9 @@ impl Lobby {
         }
     }
 
-    pub(super) fn apply_noted(&mut self, at: Millis, noted: &RequesterNoted) {
+    pub(super) fn apply_noted(&mut self, at: Timestamp, noted: &RequesterNoted) {
         let (tournament, reply_to) = (noted.tournament.clone(), noted.reply_to.clone());
-        let young = |request: &Request| at.saturating_sub(request.since) < Lobby::REQUEST_MS_MAX;
+        let young = |request: &Request| at.since(request.since) < Lobby::REQUEST_MS_MAX;
         self.requests.retain(|request| request.tournament != tournament && young(request));
         self.requests.push_back(Request { tournament, reply_to, since: at });
         if self.requests.len() > Lobby::REQUESTS_MAX {

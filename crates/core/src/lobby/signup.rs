@@ -1,7 +1,7 @@
 //! Sign-ups: for which tournament, how long they wait, and which players they take.
 
 use super::{Draw, QueueName, Terms};
-use crate::ids::{Age, Millis, PlayerName, Raw, TournamentId};
+use crate::ids::{Age, Millis, PlayerName, Raw, Timestamp, TournamentId};
 use crate::plan::TournamentPlan;
 use crate::policy::{AgeOrder, Policy};
 use schemars::JsonSchema;
@@ -141,7 +141,7 @@ pub struct SignUp {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) ages: BTreeMap<PlayerName, Age>,
     /// When the wait ends.
-    pub closes_at: Millis,
+    pub closes_at: Timestamp,
     /// Whether this is the second wait.
     pub extended: bool,
     pub(super) window: Window,
@@ -156,7 +156,7 @@ impl SignUp {
     }
 
     /// Extends the wait by an outage, but not beyond the length of a new wait.
-    pub(super) fn prolong(&mut self, now: Millis, away_ms: Millis) {
+    pub(super) fn prolong(&mut self, now: Timestamp, away_ms: Millis) {
         if self.rests() {
             return;
         }
@@ -213,7 +213,12 @@ impl SignUp {
 }
 
 /// The end of a wait that is extended by `away_ms`, but not beyond the length of a new wait.
-pub(super) fn prolonged(ends_at: Millis, wait_ms: Millis, now: Millis, away_ms: Millis) -> Millis {
+pub(super) fn prolonged(
+    ends_at: Timestamp,
+    wait_ms: Millis,
+    now: Timestamp,
+    away_ms: Millis,
+) -> Timestamp {
     let longest = ends_at.max(now.saturating_add(wait_ms));
     ends_at.saturating_add(away_ms).min(longest)
 }
@@ -242,7 +247,15 @@ mod tests {
         };
         let (players, ages, series) = (Vec::new(), BTreeMap::new(), series.into());
         let (closes_at, extended) = (100, false);
-        SignUp { announcement, players, ages, closes_at, extended, window, series }
+        SignUp {
+            announcement,
+            players,
+            ages,
+            closes_at: Timestamp::from_ms(closes_at),
+            extended,
+            window,
+            series,
+        }
     }
 
     #[test]
@@ -270,23 +283,27 @@ mod tests {
             (200, 90, 5, 200), // it was longer before: it stays
             (u64::MAX, 90, 5, u64::MAX),
         ] {
-            assert_eq!(prolonged(ends_at, 30, now, away_ms), due, "{ends_at} {now} {away_ms}");
+            assert_eq!(
+                prolonged(Timestamp::from_ms(ends_at), 30, Timestamp::from_ms(now), away_ms),
+                Timestamp::from_ms(due),
+                "{ends_at} {now} {away_ms}"
+            );
         }
         let mut waiting = sign_up("cup", "cup");
-        waiting.prolong(90, 7);
-        assert_eq!(waiting.closes_at, 107);
+        waiting.prolong(Timestamp::from_ms(90), 7);
+        assert_eq!(waiting.closes_at, Timestamp::from_ms(107));
         waiting.extended = true;
-        waiting.prolong(90, 7);
-        assert_eq!(waiting.closes_at, 110, "the second wait is shorter");
+        waiting.prolong(Timestamp::from_ms(90), 7);
+        assert_eq!(waiting.closes_at, Timestamp::from_ms(110), "the second wait is shorter");
         // Nobody has signed up, so the wait has not begun.
         waiting.window.repeat = true;
         assert!(waiting.rests());
-        waiting.prolong(100, 7);
-        assert_eq!(waiting.closes_at, 110);
+        waiting.prolong(Timestamp::from_ms(100), 7);
+        assert_eq!(waiting.closes_at, Timestamp::from_ms(110));
         waiting.players.push(PlayerName::new("ann").unwrap());
         assert!(!waiting.rests());
-        waiting.prolong(100, 7);
-        assert_eq!(waiting.closes_at, 117);
+        waiting.prolong(Timestamp::from_ms(100), 7);
+        assert_eq!(waiting.closes_at, Timestamp::from_ms(117));
     }
 
     #[test]

@@ -10,14 +10,14 @@ use crate::event::{
     PlayerSignedUp, ResultDelivered, ServerResumed, SignUpExtended, SignUpWithdrawn, TokenIssued,
     TokenRevoked, TournamentCalledOff, TournamentFinished, TournamentStarted,
 };
-use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ids::{PlayerName, Timestamp, TournamentId};
 use crate::ruling::Ruling;
 
 impl Lobby {
     /// Decides a command and applies its consequences. A rejected command changes nothing.
     pub fn step(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         command: LobbyCommand,
     ) -> Result<Vec<Event>, LobbyRejection> {
         let mut events = Vec::new();
@@ -98,7 +98,7 @@ impl Lobby {
         self.tokens.of(account).filter(|token| Some(*token) != keep).cloned().collect()
     }
 
-    fn revoke(&mut self, now: Millis, events: &mut Vec<Event>, tokens: Vec<TokenHash>) {
+    fn revoke(&mut self, now: Timestamp, events: &mut Vec<Event>, tokens: Vec<TokenHash>) {
         for token in tokens {
             self.emit(now, events, TokenRevoked { token });
         }
@@ -107,7 +107,7 @@ impl Lobby {
     /// Processes the commands about playing.
     fn step_play(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         events: &mut Vec<Event>,
         command: LobbyCommand,
     ) -> Result<(), LobbyRejection> {
@@ -165,7 +165,7 @@ impl Lobby {
     /// Processes the commands about the course of tournaments.
     fn step_course(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         events: &mut Vec<Event>,
         command: LobbyCommand,
     ) -> Result<(), LobbyRejection> {
@@ -203,7 +203,12 @@ impl Lobby {
         Ok(())
     }
 
-    pub(super) fn emit(&mut self, now: Millis, events: &mut Vec<Event>, event: impl Into<Event>) {
+    pub(super) fn emit(
+        &mut self,
+        now: Timestamp,
+        events: &mut Vec<Event>,
+        event: impl Into<Event>,
+    ) {
         let event = event.into();
         self.apply(now, &event).expect("the lobby accepts what it decided");
         events.push(event);
@@ -250,7 +255,7 @@ impl Lobby {
 
     /// Whether an account can be deleted: it never played, takes part in nothing, and belongs to a
     /// program that gave only a name, or to a guest who did not use it for a while.
-    fn may_drop(&self, account: &PlayerName, now: Millis) -> Result<(), LobbyRejection> {
+    fn may_drop(&self, account: &PlayerName, now: Timestamp) -> Result<(), LobbyRejection> {
         let known = self.known(account)?;
         let Account { kind, role, password, blacklisted, played, .. } = known;
         let is_bare = *kind == AccountKind::Program && *role == Role::Player && password.is_none();
@@ -295,7 +300,7 @@ impl Lobby {
 
     fn close(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         events: &mut Vec<Event>,
         tournament: TournamentId,
     ) -> Result<(), LobbyRejection> {
@@ -322,7 +327,7 @@ impl Lobby {
 
     fn start(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         events: &mut Vec<Event>,
         tournament: &TournamentId,
     ) -> Result<(), LobbyRejection> {

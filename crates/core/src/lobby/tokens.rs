@@ -1,7 +1,7 @@
 //! Tokens: their owners, when they expire, and which one makes room for a new one.
 
 use super::{Lobby, TokenHash};
-use crate::ids::{Millis, PlayerName};
+use crate::ids::{PlayerName, Timestamp};
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[serde(deny_unknown_fields)]
 struct Token {
     account: PlayerName,
-    expires_at: Millis,
+    expires_at: Timestamp,
 }
 
 /// All tokens.
@@ -19,13 +19,13 @@ struct Token {
 pub(super) struct Tokens {
     all: BTreeMap<TokenHash, Token>,
     /// By account; the first token of an account is the one that expires first.
-    by_account: BTreeMap<PlayerName, BTreeSet<(Millis, TokenHash)>>,
-    by_end: BTreeSet<(Millis, TokenHash)>,
+    by_account: BTreeMap<PlayerName, BTreeSet<(Timestamp, TokenHash)>>,
+    by_end: BTreeSet<(Timestamp, TokenHash)>,
 }
 
 impl Tokens {
     /// The account that owns a token; `None` if the token is not valid at `now`.
-    pub(super) fn holder(&self, token: &TokenHash, now: Millis) -> Option<&PlayerName> {
+    pub(super) fn holder(&self, token: &TokenHash, now: Timestamp) -> Option<&PlayerName> {
         let token = self.all.get(token)?;
         (token.expires_at > now).then_some(&token.account)
     }
@@ -44,7 +44,7 @@ impl Tokens {
     }
 
     /// The token to revoke if the account gets another one; `None` if there is room.
-    pub(super) fn surplus(&self, account: &PlayerName, now: Millis) -> Option<TokenHash> {
+    pub(super) fn surplus(&self, account: &PlayerName, now: Timestamp) -> Option<TokenHash> {
         let own = self.by_account.get(account)?;
         let mut good = own.range((now.saturating_add(1), TokenHash::first())..);
         let first = good.next()?;
@@ -54,10 +54,10 @@ impl Tokens {
     /// Adds a token, and deletes the expired ones.
     pub(super) fn issue(
         &mut self,
-        at: Millis,
+        at: Timestamp,
         account: PlayerName,
         token: TokenHash,
-        expires_at: Millis,
+        expires_at: Timestamp,
     ) {
         self.revoke(&token);
         self.insert(account, token, expires_at);
@@ -68,7 +68,7 @@ impl Tokens {
         }
     }
 
-    fn insert(&mut self, account: PlayerName, token: TokenHash, expires_at: Millis) {
+    fn insert(&mut self, account: PlayerName, token: TokenHash, expires_at: Timestamp) {
         self.by_end.insert((expires_at, token.clone()));
         let own = self.by_account.entry(account.clone()).or_default();
         own.insert((expires_at, token.clone()));
@@ -123,17 +123,23 @@ mod tests {
     fn tokens_are_valid_until_they_expire_and_deleted_at_the_next_issue() {
         let mut tokens = Tokens::default();
         let [one, two, three] = ["one", "two", "three"].map(TokenHash::of);
-        tokens.issue(0, name("ann"), one.clone(), 100);
-        tokens.issue(0, name("bob"), two.clone(), 200);
-        assert_eq!((tokens.holder(&one, 99), tokens.holder(&one, 100)), (Some(&name("ann")), None));
+        tokens.issue(Timestamp::default(), name("ann"), one.clone(), Timestamp::from_ms(100));
+        tokens.issue(Timestamp::default(), name("bob"), two.clone(), Timestamp::from_ms(200));
+        assert_eq!(
+            (
+                tokens.holder(&one, Timestamp::from_ms(99)),
+                tokens.holder(&one, Timestamp::from_ms(100))
+            ),
+            (Some(&name("ann")), None)
+        );
         assert!(tokens.contains(&one) && !tokens.contains(&three));
         assert_eq!((tokens.len(), tokens.of(&name("bob")).count()), (2, 1));
-        tokens.issue(100, name("ann"), three.clone(), 300);
+        tokens.issue(Timestamp::from_ms(100), name("ann"), three.clone(), Timestamp::from_ms(300));
         assert_eq!((tokens.contains(&one), tokens.len()), (false, 2));
         assert!(tokens.of(&name("ann")).eq([&three]));
         // Issued again to another account, the token belongs to that account.
-        tokens.issue(101, name("bob"), three.clone(), 400);
-        assert_eq!(tokens.holder(&three, 399), Some(&name("bob")));
+        tokens.issue(Timestamp::from_ms(101), name("bob"), three.clone(), Timestamp::from_ms(400));
+        assert_eq!(tokens.holder(&three, Timestamp::from_ms(399)), Some(&name("bob")));
         assert_eq!(tokens.of(&name("ann")).count(), 0);
         tokens.revoke(&three);
         tokens.revoke(&three);
@@ -147,16 +153,20 @@ mod tests {
         let mut tokens = Tokens::default();
         let of = |number: usize| TokenHash::of(&format!("token {number}"));
         for number in 0..Lobby::TOKENS_MAX {
-            assert_eq!(tokens.surplus(&name("ann"), 5), None, "{number}");
+            assert_eq!(tokens.surplus(&name("ann"), Timestamp::from_ms(5)), None, "{number}");
             // The latest token expires first.
-            let end = 1_000 - number as Millis;
-            tokens.issue(0, name("ann"), of(number), end);
+            let end = 1_000 - number as u64;
+            tokens.issue(Timestamp::default(), name("ann"), of(number), Timestamp::from_ms(end));
         }
         let last = Lobby::TOKENS_MAX - 1;
-        assert_eq!(tokens.surplus(&name("ann"), 5), Some(of(last)));
-        let end = 1_000 - last as Millis;
-        assert_eq!(tokens.surplus(&name("ann"), end - 1), Some(of(last)));
-        assert_eq!(tokens.surplus(&name("ann"), end), None, "one is over by itself");
-        assert_eq!(tokens.surplus(&name("bob"), 5), None);
+        assert_eq!(tokens.surplus(&name("ann"), Timestamp::from_ms(5)), Some(of(last)));
+        let end = 1_000 - last as u64;
+        assert_eq!(tokens.surplus(&name("ann"), Timestamp::from_ms(end - 1)), Some(of(last)));
+        assert_eq!(
+            tokens.surplus(&name("ann"), Timestamp::from_ms(end)),
+            None,
+            "one is over by itself"
+        );
+        assert_eq!(tokens.surplus(&name("bob"), Timestamp::from_ms(5)), None);
     }
 }

@@ -3,7 +3,7 @@
 use super::{Finished, Match, Phase, Presence, Secrets};
 use crate::event::{AnswerAccepted, Event, GameEnded, GameStarted, MatchRestarted, Restart};
 use crate::fault::{FaultKind, Faulted};
-use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId};
+use crate::ids::{MatchId, PlayerName, Raw, RequestId, Timestamp};
 use crate::line::Line;
 use crate::policy::{CrashCost, Ties};
 use crate::referee::{Referee, SetUp};
@@ -70,7 +70,7 @@ impl Match {
     }
 
     /// Applies an event of the match's own stream.
-    pub fn apply(&mut self, at: Millis, event: &Event) -> Result<(), ApplyError> {
+    pub fn apply(&mut self, at: Timestamp, event: &Event) -> Result<(), ApplyError> {
         match event {
             Event::PlayerArrived(arrived) => {
                 let side = self.known_side(&arrived.player)?;
@@ -142,7 +142,7 @@ impl Match {
         Ok(accepted)
     }
 
-    fn apply_left(&mut self, at: Millis, faulted: &Faulted) -> Result<(), ApplyError> {
+    fn apply_left(&mut self, at: Timestamp, faulted: &Faulted) -> Result<(), ApplyError> {
         let side = self.known_side(&faulted.player)?;
         self.state.faults.push(faulted.clone());
         self.state.sides[side].presence = Presence::Gone(at);
@@ -275,7 +275,7 @@ impl Match {
         }
     }
 
-    fn apply_restarted(&mut self, at: Millis, restarted: &MatchRestarted) {
+    fn apply_restarted(&mut self, at: Timestamp, restarted: &MatchRestarted) {
         self.state.ties_in_row = 0;
         self.state.restarts += u32::from(restarted.why == Restart::Undecidable);
         self.state.counts_from = self.state.finished.len() as u32 + 1;

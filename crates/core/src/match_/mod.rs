@@ -26,7 +26,7 @@ mod view;
 use crate::event::{Event, MatchCreated};
 use crate::fair::{Nonce, Secret};
 use crate::fault::{Fault, Faulted};
-use crate::ids::{Millis, PlayerName, Raw, RequestId};
+use crate::ids::{Millis, PlayerName, Raw, RequestId, Timestamp};
 use crate::line::Line;
 use crate::plan::MatchPlan;
 use crate::policy::CrashCost;
@@ -244,10 +244,10 @@ pub struct Pending {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Presence {
     /// Not connected yet; the match has waited since this time.
-    Awaited(Millis),
+    Awaited(Timestamp),
     Here,
     /// Disconnected at this time.
-    Gone(Millis),
+    Gone(Timestamp),
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -324,7 +324,7 @@ pub struct Match {
     secrets: Secrets,
     state: State,
     /// When each open request was delivered.
-    clock: Vec<(RequestId, Millis)>,
+    clock: Vec<(RequestId, Timestamp)>,
 }
 
 impl Match {
@@ -336,7 +336,7 @@ impl Match {
         plan: MatchPlan,
         kind: Arc<dyn GameKind>,
         secrets: Secrets,
-        now: Millis,
+        now: Timestamp,
     ) -> Result<(Match, Event), SetupError> {
         // Luck does not decide whether a game can be set up, so one attempt covers all games.
         kind.set_up(plan.config.get(), plan.players.len(), &Seed::from_number(0))?;
@@ -344,7 +344,12 @@ impl Match {
         Ok((Match::from_plan(plan, kind, secrets, now), event))
     }
 
-    fn from_plan(plan: MatchPlan, kind: Arc<dyn GameKind>, secrets: Secrets, now: Millis) -> Match {
+    fn from_plan(
+        plan: MatchPlan,
+        kind: Arc<dyn GameKind>,
+        secrets: Secrets,
+        now: Timestamp,
+    ) -> Match {
         let side = |player: &PlayerName| Side {
             player: player.clone(),
             presence: Presence::Awaited(now),
@@ -441,7 +446,7 @@ impl Match {
 
     /// Records that a request was written to its player at `now`. Its clock starts, or starts again
     /// if the request was sent again.
-    pub fn delivered(&mut self, request: &RequestId, now: Millis) {
+    pub fn delivered(&mut self, request: &RequestId, now: Timestamp) {
         self.clock.retain(|(id, _)| id != request);
         self.clock.push((request.clone(), now));
     }
@@ -453,17 +458,17 @@ impl Match {
 
     /// The command that is due at `now` because time has passed, if any. Callers step it and ask
     /// again.
-    pub fn due(&self, now: Millis) -> Option<Command> {
+    pub fn due(&self, now: Timestamp) -> Option<Command> {
         let (at, command) = self.next_due()?;
         (at <= now).then_some(command)
     }
 
     /// When [`due`](Match::due) next returns a command.
-    pub fn deadline(&self) -> Option<Millis> {
+    pub fn deadline(&self) -> Option<Timestamp> {
         self.next_due().map(|(at, _)| at)
     }
 
-    fn next_due(&self) -> Option<(Millis, Command)> {
+    fn next_due(&self) -> Option<(Timestamp, Command)> {
         if self.state.paused.is_some() {
             return None;
         }
@@ -486,7 +491,7 @@ impl Match {
     }
 
     /// Since when the match waits for a side; `None` if it does not wait.
-    fn waited_since(&self, side: usize) -> Option<Millis> {
+    fn waited_since(&self, side: usize) -> Option<Timestamp> {
         let out = self.is_out(&self.state.sides[side]);
         let waits = match self.state.phase {
             Phase::Gathering => true,

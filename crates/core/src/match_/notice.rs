@@ -6,7 +6,7 @@
 
 use super::{Ask, Command, Match, Pending, Phase, Rejection};
 use crate::event::Event;
-use crate::ids::{Millis, PlayerName};
+use crate::ids::{PlayerName, Timestamp};
 use agon_games::Json;
 
 /// The only valid answer to a notification.
@@ -41,7 +41,7 @@ impl Match {
     /// notices to send once the record is durable.
     pub fn confirm_notices(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         record: &mut Vec<Event>,
         confirms_for: impl Fn(&PlayerName) -> bool,
     ) -> Vec<Notice> {
@@ -79,7 +79,7 @@ impl Match {
     /// Decides a record of the log again, from its cause and the confirmations in it.
     pub(crate) fn decide_again<'a>(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         cause: Command,
         recorded: impl Fn(usize) -> Option<&'a Event>,
     ) -> (Vec<Event>, Option<Rejection>) {

@@ -9,7 +9,7 @@ use super::{ApplyError, Match, Phase, Presence, Rejection};
 use crate::event::{
     Event, GameVoided, MatchCalledOff, MatchPaused, MatchReopened, MatchResumed, VoidUndone,
 };
-use crate::ids::Millis;
+use crate::ids::Timestamp;
 use crate::report::How;
 use crate::ruling::Ruling;
 
@@ -114,7 +114,7 @@ impl Match {
         }
     }
 
-    pub(super) fn apply_order(&mut self, at: Millis, event: &Event) -> Result<(), ApplyError> {
+    pub(super) fn apply_order(&mut self, at: Timestamp, event: &Event) -> Result<(), ApplyError> {
         match event {
             Event::MatchPaused(paused) => {
                 self.state.paused = Some(paused.ruling.clone());
@@ -160,7 +160,7 @@ impl Match {
     }
 
     /// Restarts all waits, and drops requests to confirm the result of a void game.
-    fn apply_resumed(&mut self, at: Millis) {
+    fn apply_resumed(&mut self, at: Timestamp) {
         self.state.paused = None;
         self.state.undoable.clear();
         for side in &mut self.state.sides {
@@ -177,7 +177,7 @@ impl Match {
     }
 
     /// Resets the match to its beginning, except for the numbers of games and the faults.
-    fn apply_reopened(&mut self, at: Millis) {
+    fn apply_reopened(&mut self, at: Timestamp) {
         self.state.phase = Phase::Gathering;
         self.state.paused = None;
         self.state.undoable.clear();

@@ -11,7 +11,7 @@ use crate::event::{
 };
 use crate::fair::Commitment;
 use crate::fault::{Fault, FaultKind, Faulted};
-use crate::ids::{Millis, PlayerName, RequestId};
+use crate::ids::{PlayerName, RequestId, Timestamp};
 use crate::policy::{CheatCost, CrashCost, Ties};
 use crate::referee::Reading;
 use crate::report::{GameEnd, GameResult, How, MatchResult};
@@ -19,13 +19,13 @@ use agon_games::{Luck, Outcome, Seat};
 
 /// The record under construction: its time, and its events so far.
 pub(super) struct Record {
-    now: Millis,
+    now: Timestamp,
     events: Vec<Event>,
 }
 
 impl Match {
     /// Decides a command and applies its consequences.
-    pub fn step(&mut self, now: Millis, command: Command) -> Result<Vec<Event>, Rejection> {
+    pub fn step(&mut self, now: Timestamp, command: Command) -> Result<Vec<Event>, Rejection> {
         // Only a match that is read from a log can find out midway that a secret is missing.
         let before = matches!(self.secrets, Secrets::Revealed(_)).then(|| self.clone());
         match self.step_as_far(now, command) {
@@ -42,7 +42,7 @@ impl Match {
     /// Like `step`, but keeps the events that were decided before a secret was missing.
     pub(crate) fn step_as_far(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         command: Command,
     ) -> (Vec<Event>, Option<Rejection>) {
         let mut record = Record { now, events: Vec::new() };
@@ -96,9 +96,9 @@ impl Match {
         record.events.push(event);
     }
 
-    fn took_ms(&self, request: &RequestId, now: Millis) -> u64 {
+    fn took_ms(&self, request: &RequestId, now: Timestamp) -> u64 {
         let delivered = self.clock.iter().find(|(id, _)| id == request);
-        let took_ms = delivered.map_or(0, |(_, at)| now.saturating_sub(*at));
+        let took_ms = delivered.map_or(0, |(_, at)| now.since(*at));
         // An accepted answer was in time, so delays inside the server are not charged.
         let mut open = self.pending().into_iter();
         let open = open.find(|pending| pending.id == *request);

@@ -8,7 +8,7 @@ use super::format::elimination;
 use super::{
     DrawnMatch, Field, MatchCount, Merit, NextRound, PlayerRecord, Round, TournamentFormat,
 };
-use crate::ids::{MatchId, PlayerName};
+use crate::ids::{MatchId, PlayerName, Timestamp};
 use crate::policy::MatchRules;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -123,12 +123,12 @@ mod tests {
         let mut end = StreamEnd::new("tournament/t");
         let (mut cup, events) =
             Tournament::create(plan, kind, Secret::from_seed_number(1)).unwrap();
-        let mut lines = end.record(1, &events);
+        let mut lines = end.record(Timestamp::from_ms(1), &events);
         for (winner, at) in winners.iter().zip(2..) {
             let id = cup.open_matches().next().expect("a match is open").id.clone();
             let head = Some(StreamEnd::new("match").head().unwrap().clone());
             let report = TournamentCommand::Report { id, result: won_by(winner), head };
-            lines.extend(end.record(at, &cup.step(report).unwrap()));
+            lines.extend(end.record(Timestamp::from_ms(at), &cup.step(report).unwrap()));
         }
         (cup, lines)
     }

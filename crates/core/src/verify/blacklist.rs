@@ -7,7 +7,7 @@
 //! has happened.
 
 use super::{Finding, LobbyCheck, MatchCheck, TournamentCheck};
-use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ids::{PlayerName, Timestamp, TournamentId};
 use crate::lobby::{Cause, Cheat};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ pub struct Listing {
     /// The number of its event.
     pub seq: u64,
     /// When the lobby decided it.
-    pub at: Millis,
+    pub at: Timestamp,
     /// The account.
     pub account: PlayerName,
     /// The reason.
@@ -45,7 +45,8 @@ pub(super) fn agree(
     tournaments: &BTreeMap<String, TournamentCheck>,
     matches: &BTreeMap<String, MatchCheck>,
 ) -> Result<(), Finding> {
-    let cheats: Vec<&(Cheat, Millis)> = matches.values().flat_map(|check| &check.cheats).collect();
+    let cheats: Vec<&(Cheat, Timestamp)> =
+        matches.values().flat_map(|check| &check.cheats).collect();
     let mut unpaired: BTreeMap<&PlayerName, BTreeSet<usize>> = BTreeMap::new();
     for (place, (cheat, _)) in cheats.iter().enumerate() {
         unpaired.entry(&cheat.account).or_default().insert(place);
@@ -98,7 +99,7 @@ fn is_given_up(
 /// Whether the lobby must have recorded the blacklisting by now.
 fn is_due(
     cheat: &Cheat,
-    cheated_at: Millis,
+    cheated_at: Timestamp,
     lobby: &LobbyCheck,
     tournaments: &BTreeMap<String, TournamentCheck>,
 ) -> bool {

@@ -11,7 +11,7 @@ use crate::event::{
     AccountBlacklisted, Event, PasswordChanged, TournamentAnnounced, TournamentStarted,
 };
 use crate::fair::Secret;
-use crate::ids::{Millis, PlayerName, TournamentId};
+use crate::ids::{PlayerName, Timestamp, TournamentId};
 use crate::line::Line;
 use crate::lobby::{Lobby, LobbyCommand, LobbyOrder, Selection, TokenHash};
 use crate::plan::TournamentPlan;
@@ -35,7 +35,7 @@ pub struct LobbyCheck {
     /// The blacklistings by policies, in order.
     pub listings: Vec<Listing>,
     /// When the lobby made its latest decision.
-    pub last_at: Millis,
+    pub last_at: Timestamp,
     /// The heads of the tournaments that are over, as they were reported to the lobby.
     pub heads: BTreeMap<TournamentId, Head>,
 }
@@ -73,7 +73,7 @@ pub fn verify_lobby(
         }
     }
     check.listings = listings(lines)?;
-    check.last_at = lines.last().map_or(0, |line| line.at);
+    check.last_at = lines.last().map_or(Timestamp::default(), |line| line.at);
     Ok(check)
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::event::{MatchEnded, PlayerArrived, WaitExpired};
+use crate::ids::Timestamp;
 use crate::line::record_lines;
 use crate::policy::Policy;
 use crate::preset::Preset;
@@ -24,8 +25,13 @@ fn expired(player: &str) -> Event {
 
 /// Two records, of one and of two events.
 fn texts() -> Vec<String> {
-    let mut texts = record_lines("match/t/r1m1", 0, 7, &[arrived("ann")]);
-    texts.extend(record_lines("match/t/r1m1", 1, 8, &[arrived("bob"), arrived("cat")]));
+    let mut texts = record_lines("match/t/r1m1", 0, Timestamp::from_ms(7), &[arrived("ann")]);
+    texts.extend(record_lines(
+        "match/t/r1m1",
+        1,
+        Timestamp::from_ms(8),
+        &[arrived("bob"), arrived("cat")],
+    ));
     texts
 }
 

@@ -4,7 +4,7 @@ use crate::bench::{Bench, DAWN, dequeue, enqueue, issue, log_in, log_out, name, 
 use agon_core::lobby::{
     AccountKind, Lobby, LobbyCommand, LobbyRejection, PasswordHash, Role, TokenHash,
 };
-use agon_core::{AccountRegistered, Event};
+use agon_core::{AccountRegistered, Event, Timestamp};
 
 fn holder(bench: &Bench, token: &str) -> Option<String> {
     let holder = bench.lobby.holder(&TokenHash::of(token), bench.now);
@@ -14,14 +14,17 @@ fn holder(bench: &Bench, token: &str) -> Option<String> {
 #[test]
 fn an_account_keeps_what_it_registered_with() {
     let mut bench = Bench::new();
-    bench.now = 5_000;
+    bench.now = Timestamp::from_ms(5_000);
     assert_eq!(bench.ok(register("ann")), ["account-registered"]);
     let (account, kind, role) = (name("house:greedy"), AccountKind::House, Role::Operator);
     bench.ok(LobbyCommand::Register { account, kind, role, password: None });
     let ann = bench.lobby.account(&name("ann")).unwrap();
     assert_eq!((ann.kind, ann.role), (AccountKind::Program, Role::Player));
     assert_eq!(ann.password.as_ref().map(PasswordHash::phc), Some("hash of ann"));
-    assert_eq!((ann.registered_at, ann.number, &ann.blacklisted), (5_000, 0, &None));
+    assert_eq!(
+        (ann.registered_at, ann.number, &ann.blacklisted),
+        (Timestamp::from_ms(5_000), 0, &None)
+    );
     let house = bench.lobby.account(&name("house:greedy")).unwrap();
     assert_eq!((house.kind, house.role), (AccountKind::House, Role::Operator));
     assert_eq!((house.number, &house.password), (1, &None));

@@ -10,12 +10,12 @@ use agon_core::lobby::{
 };
 use agon_core::verify::verify_lobby;
 use agon_core::{
-    Age, Event, Line, Millis, PlayerName, Preset, Raw, Ruling, Secret, Why, record_lines,
+    Age, Event, Line, Millis, PlayerName, Preset, Raw, Ruling, Secret, Timestamp, Why, record_lines,
 };
 use std::collections::BTreeSet;
 
 /// When a bench begins.
-pub(crate) const DAWN: Millis = 1_000_000;
+pub(crate) const DAWN: Timestamp = Timestamp::from_ms(1_000_000);
 
 /// At least 5 and at most 10, 30 s and once more 30 s.
 pub(crate) const FISH: Window = Window {
@@ -64,7 +64,7 @@ pub(crate) fn log_out(account: &str) -> LobbyCommand {
     LobbyCommand::LogOut { account: name(account) }
 }
 
-pub(crate) fn issue(account: &str, token: &str, expires_at: Millis) -> LobbyCommand {
+pub(crate) fn issue(account: &str, token: &str, expires_at: Timestamp) -> LobbyCommand {
     LobbyCommand::IssueToken { account: name(account), token: TokenHash::of(token), expires_at }
 }
 
@@ -199,7 +199,7 @@ pub(crate) fn exactly(players: &[&str]) -> Selection {
 /// The lobby, its clock and its log.
 pub(crate) struct Bench {
     pub(crate) lobby: Lobby,
-    pub(crate) now: Millis,
+    pub(crate) now: Timestamp,
     pub(crate) lines: Vec<Line>,
     shadow: Lobby,
 }

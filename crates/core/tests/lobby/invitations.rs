@@ -7,7 +7,7 @@ use crate::bench::{
 use agon_core::lobby::{
     AccountKind, LobbyCommand, LobbyRejection, Role, Selection, Standing, Terms,
 };
-use agon_core::{Line, Millis};
+use agon_core::{Line, Millis, Timestamp};
 
 const ALL: [&str; 4] = ["ann", "bob", "cat", "dan"];
 
@@ -19,11 +19,11 @@ fn invited(terms: Terms) -> Bench {
     bench
 }
 
-fn down(away_ms: Millis, answers_until: Millis) -> LobbyCommand {
+fn down(away_ms: Millis, answers_until: Timestamp) -> LobbyCommand {
     LobbyCommand::Resume { away_ms, answers_until }
 }
 
-fn closes_at(bench: &Bench) -> Millis {
+fn closes_at(bench: &Bench) -> Timestamp {
     match bench.lobby.tournament(&"t".into()) {
         Some(Standing::Inviting(invitation)) => invitation.closes_at,
         other => panic!("{other:?}"),
@@ -212,7 +212,7 @@ fn invitations_outlast_a_logout_and_can_be_called_off() {
 fn time_the_server_was_down_is_added_to_all_waits() {
     let mut bench = invited(invite(&ALL, 2));
     bench.now += 3_600_000;
-    assert_eq!(bench.ok(down(3_600_000, 0)), ["server-resumed"]);
+    assert_eq!(bench.ok(down(3_600_000, Timestamp::default())), ["server-resumed"]);
     assert_eq!(closes_at(&bench), bench.now + 30_000);
     bench.ok(accept("t", "ann"));
     bench.ok(accept("t", "bob"));
@@ -221,7 +221,7 @@ fn time_the_server_was_down_is_added_to_all_waits() {
     bench.ok(down(600_000, bench.now + 9_000));
     assert!(bench.wait(9_999).is_empty(), "ten seconds were left");
     assert_eq!(bench.wait(1), ["tournament-called-off"]);
-    assert!(bench.ok(down(1_000, 0)).is_empty(), "nothing waits");
+    assert!(bench.ok(down(1_000, Timestamp::default())).is_empty(), "nothing waits");
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn no_wait_is_longer_than_a_new_one() {
     bench.wait(10_000);
     bench.now += 100_000;
     // The last event can be long before the server went.
-    bench.ok(down(500_000, 0));
+    bench.ok(down(500_000, Timestamp::default()));
     assert_eq!(closes_at(&bench), bench.now + 30_000);
 }
 

@@ -5,6 +5,7 @@ use crate::bench::{
     ready, reject, sign_up, start,
 };
 use agon_core::Event;
+use agon_core::Timestamp;
 use agon_core::lobby::{LobbyRejection, Selection, TokenHash, Window};
 
 #[test]
@@ -51,7 +52,10 @@ fn a_player_is_taken_out_of_a_sign_up() {
 #[test]
 fn who_is_logged_out_leaves_the_line_and_has_no_tokens() {
     let mut bench = Bench::with(&numbered(2));
-    bench.all([issue("p1", "one", 9_000_000), issue("p2", "two", 9_000_000)]);
+    bench.all([
+        issue("p1", "one", Timestamp::from_ms(9_000_000)),
+        issue("p2", "two", Timestamp::from_ms(9_000_000)),
+    ]);
     assert_eq!(bench.ok(kick("p1", "a stolen token")), ["log-out-ordered"]);
     assert_eq!(bench.line(), "p2");
     let holder = |token| bench.lobby.holder(&TokenHash::of(token), bench.now).cloned();

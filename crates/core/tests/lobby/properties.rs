@@ -12,7 +12,7 @@ use crate::cases::cases;
 use agon_core::lobby::{
     Draw, Lobby, LobbyCommand, QueueName, Reply, Selection, Standing, Terms, Window,
 };
-use agon_core::{Event, Millis};
+use agon_core::{Event, Millis, Timestamp};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -122,9 +122,11 @@ fn any_command() -> impl Strategy<Value = LobbyCommand> {
         5 => (any_tournament(), any_selection(), 0..9u64)
             .prop_map(|(id, selection, luck)| announce_by_lot(&id, selection, luck)),
         1 => (any_player(), 0..9u32, 0..2_000_000u64)
-            .prop_map(|(player, token, ends)| issue(&player, &format!("token {token}"), ends)),
-        1 => (0..90u64, DAWN..DAWN + 900).prop_map(|(away_ms, answers_until)| {
-            LobbyCommand::Resume { away_ms, answers_until }
+            .prop_map(|(player, token, ends)| {
+                issue(&player, &format!("token {token}"), Timestamp::from_ms(ends))
+            }),
+        1 => (0..90u64, 0..900u64).prop_map(|(away_ms, until)| {
+            LobbyCommand::Resume { away_ms, answers_until: DAWN + until }
         }),
         1 => (0..9u32).prop_map(|token| revoke(&format!("token {token}"))),
     ]

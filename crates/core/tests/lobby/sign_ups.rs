@@ -6,11 +6,11 @@ use crate::bench::{
 };
 use agon_core::lobby::{Lobby, LobbyCommand, LobbyRejection, Selection, Standing, Window};
 use agon_core::verify::verify_lobby;
-use agon_core::{Age, Event, Line, Millis, Preset};
+use agon_core::{Age, Event, Line, Millis, Preset, Timestamp};
 use std::collections::BTreeSet;
 
 fn resume(away_ms: Millis) -> LobbyCommand {
-    LobbyCommand::Resume { away_ms, answers_until: 0 }
+    LobbyCommand::Resume { away_ms, answers_until: Timestamp::default() }
 }
 
 /// A sign-up called `t` for these players, of whom the first `count` sign up at once.
@@ -32,7 +32,7 @@ fn running(count: usize) -> String {
     format!("running: {}", numbered(count).join(" "))
 }
 
-fn closes_at(bench: &Bench) -> Millis {
+fn closes_at(bench: &Bench) -> Timestamp {
     match bench.lobby.tournament(&"t".into()) {
         Some(Standing::Open(sign_up)) => sign_up.closes_at,
         other => panic!("{other:?}"),

@@ -115,7 +115,7 @@ fn times_that_go_back_are_found_whatever_the_heads_say() {
             let lines = forged.get_mut(name).expect("a stream");
             let last = lines.len() - 1;
             let mut line = Line::read(&lines[last]).expect("a line");
-            line.at -= 1;
+            line.at = line.at.before(1);
             lines[last] = line.write();
             let found = verdict(&chained(&forged)).expect_err("back");
             assert!(found.contains("time") && found.contains("ms after"), "{found}");

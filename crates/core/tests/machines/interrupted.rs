@@ -7,7 +7,8 @@ use agon_core::statistics::Statistics;
 use agon_core::verify::{Stream, verify_tournament};
 use agon_core::{
     Bracket, Event, Fault, Head, How, Interruption, Line, MatchResult, Pairing, RatingSettings,
-    Secret, StreamEnd, Tournament, TournamentCommand, TournamentOrder, TournamentRejection, Why,
+    Secret, StreamEnd, Timestamp, Tournament, TournamentCommand, TournamentOrder,
+    TournamentRejection, Why,
 };
 use agon_games::Registry;
 
@@ -35,7 +36,7 @@ impl Cup {
     }
 
     fn write(&mut self, events: &[Event]) {
-        let texts = self.end.record(1, events);
+        let texts = self.end.record(Timestamp::from_ms(1), events);
         self.lines.extend(texts.iter().map(|text| Line::read(text).unwrap()));
         let secret = Some(Secret::from_seed_number(2));
         let folded = Tournament::fold(&self.lines, &Registry::standard(), secret).unwrap();

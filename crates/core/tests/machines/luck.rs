@@ -4,7 +4,7 @@ use crate::support::bench::Bench;
 use crate::support::plan::{match_of, name, numbered, of_preset};
 use agon_core::{
     Event, Head, How, LuckRenewed, Match, MatchId, MatchResult, Pairing, Secret, StreamEnd,
-    Tournament, TournamentCommand, verify,
+    Timestamp, Tournament, TournamentCommand, verify,
 };
 use agon_games::{Registry, Viewer};
 use std::collections::BTreeSet;
@@ -171,7 +171,7 @@ fn cup_with_renewed_luck(pairing: Pairing) -> (verify::Stream, Secret) {
     let (lost, new) = (Secret::from_seed_number(1), Secret::from_seed_number(2));
     let (cup, events) = Tournament::create(plan, kind, lost).expect("a plan");
     let mut end = StreamEnd::new(format!("tournament/{}", cup.plan().id));
-    let mut lines = end.record(1, &events);
+    let mut lines = end.record(Timestamp::from_ms(1), &events);
     let mut cup = cup;
     for number in 1..=3 {
         let plan = cup.open_matches().next().expect("an open match").clone();
@@ -186,7 +186,7 @@ fn cup_with_renewed_luck(pairing: Pairing) -> (verify::Stream, Secret) {
         };
         let head = Some(Head::first(&plan.id.to_string()));
         let report = TournamentCommand::Report { id: plan.id, result, head };
-        lines.extend(end.record(2, &cup.step(report).expect("open")));
+        lines.extend(end.record(Timestamp::from_ms(2), &cup.step(report).expect("open")));
         if number == 1 {
             let read = verify::read(&lines).expect("lines");
             cup = Tournament::fold(&*read, &games, Some(new.clone())).expect("it folds");
@@ -195,7 +195,7 @@ fn cup_with_renewed_luck(pairing: Pairing) -> (verify::Stream, Secret) {
                 .step(TournamentCommand::RenewLuck { commitment })
                 .expect("the tournament is running");
             assert_eq!(events.len(), 1, "nothing follows from it");
-            lines.extend(end.record(2, &events));
+            lines.extend(end.record(Timestamp::from_ms(2), &events));
         }
     }
     assert!(cup.is_over());

@@ -2,7 +2,7 @@
 
 use crate::support::bench::Bench;
 use crate::support::plan::name;
-use agon_core::{Command, CrashCost, FaultKind, GameEnd, How, RequestId};
+use agon_core::{Command, CrashCost, FaultKind, GameEnd, How, RequestId, Timestamp};
 
 const WAIT_MS: u64 = 60_000;
 
@@ -313,9 +313,9 @@ fn waits_that_cannot_be_added_up_do_not_matter() {
     bench.arrive("ann");
     bench.arrive("bob");
     bench.live.delivered(&bench.open("bob"), bench.now);
-    assert_eq!(bench.live.deadline(), Some(u64::MAX));
+    assert_eq!(bench.live.deadline(), Some(Timestamp::MAX));
     bench.crash("bob");
-    assert_eq!(bench.live.deadline(), Some(u64::MAX));
+    assert_eq!(bench.live.deadline(), Some(Timestamp::MAX));
 }
 
 #[test]

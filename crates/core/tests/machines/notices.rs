@@ -3,7 +3,9 @@
 
 use crate::support::bench::Bench;
 use crate::support::plan::name;
-use agon_core::{Command, Event, Match, Notice, PlayerName, Secret, Secrets, record_lines, verify};
+use agon_core::{
+    Command, Event, Match, Notice, PlayerName, Secret, Secrets, Timestamp, record_lines, verify,
+};
 use agon_games::Registry;
 
 /// A match of Trains or Fish between `ann` and `bob`, who are both there. Returns the records since.
@@ -105,9 +107,9 @@ fn absent_player_is_not_confirmed_for() {
     let mut events = Vec::new();
     let mut absent = before.clone();
     absent
-        .step(2_000, Command::Leave { player: pending.player.clone(), fault })
+        .step(Timestamp::from_ms(2_000), Command::Leave { player: pending.player.clone(), fault })
         .expect("it leaves");
-    let told = absent.confirm_notices(2_000, &mut events, |_| true);
+    let told = absent.confirm_notices(Timestamp::from_ms(2_000), &mut events, |_| true);
     assert!(told.iter().all(|notice| notice.player != pending.player));
 }
 

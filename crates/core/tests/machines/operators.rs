@@ -6,8 +6,8 @@ use crate::support::plan::{match_of, name, names, numbered, of_preset};
 use crate::support::ruling;
 use agon_core::{
     Bracket, Command, Event, Fault, FaultKind, GameEnd, How, Line, MatchOrder, MatchResult,
-    Pairing, Rejection, RoundRobin, Secret, Tournament, TournamentCommand, TournamentOrder,
-    TournamentRejection, record_lines, verify,
+    Pairing, Rejection, RoundRobin, Secret, Timestamp, Tournament, TournamentCommand,
+    TournamentOrder, TournamentRejection, record_lines, verify,
 };
 use agon_games::Registry;
 use std::collections::BTreeSet;
@@ -482,7 +482,7 @@ fn forged_rulings_of_a_tournament_are_found() {
     let (mut cup, first) = Tournament::create(played.plan().clone(), kind, secret).unwrap();
     let mut write = |events: &[Event]| {
         let version = lines.len() as u64;
-        lines.extend(record_lines("tournament/t", version, 1_000, events));
+        lines.extend(record_lines("tournament/t", version, Timestamp::from_ms(1_000), events));
     };
     write(&first);
     let reported = played.rounds()[0].reported[0].clone().unwrap();

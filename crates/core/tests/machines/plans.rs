@@ -3,8 +3,8 @@
 use crate::support::plan::{name, numbered, of_preset};
 use agon_core::{
     Bracket, Event, Fault, Format, Greeting, Knockout, Pairing, PlanError, RequestId, RoundRobin,
-    Secret, Tournament, TournamentCommand, TournamentPlan, TournamentRejection, record_lines,
-    verify,
+    Secret, Timestamp, Tournament, TournamentCommand, TournamentPlan, TournamentRejection,
+    record_lines, verify,
 };
 use agon_games::Registry;
 
@@ -143,13 +143,13 @@ fn a_tournament_with_random_pairings_is_checked_up_to_its_first_round() {
     let mut plan = of_preset("fish", "", numbered(4));
     plan.policy.pairing = Pairing::Random;
     let (mut cup, events) = make(plan).expect("a plan");
-    let mut lines = record_lines("tournament/t", 0, 1, &events);
+    let mut lines = record_lines("tournament/t", 0, Timestamp::from_ms(1), &events);
     for pending in cup.pending() {
         let (player, request, answer) = (pending.player, pending.id, "true".into());
         let events = cup.step(TournamentCommand::Answer { player, request, answer });
         let version = lines.len() as u64;
         let events = events.expect("the seat has an open request");
-        lines.extend(record_lines("tournament/t", version, 2, &events));
+        lines.extend(record_lines("tournament/t", version, Timestamp::from_ms(2), &events));
     }
     let (lines, games) = (verify::read(&lines).expect("lines"), Registry::standard());
     let blind = verify::verify_tournament(&lines, &games, None).expect("it follows");

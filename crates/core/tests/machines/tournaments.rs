@@ -5,8 +5,8 @@ use crate::support::script::{except, first_legal, house, polite};
 use crate::support::{Played, Reply, Script, What, World};
 use agon_core::{
     Bracket, Event, Farewell, Fault, FaultKind, Greeting, How, Knockout, Line, MatchResult,
-    Pairing, PlanError, PlayerName, Raw, RoundRobin, Secret, Ties, Tournament, TournamentCommand,
-    TournamentPlan, TournamentRejection,
+    Pairing, PlanError, PlayerName, Raw, RoundRobin, Secret, Ties, Timestamp, Tournament,
+    TournamentCommand, TournamentPlan, TournamentRejection,
 };
 use agon_games::Registry;
 
@@ -126,7 +126,7 @@ fn a_bye_advances_from_a_void_match_and_can_win_the_tournament() {
     assert_eq!(played.winners(), [""; 0], "a bye won");
     assert_eq!(played.results().status, "ended");
     assert!(played.results().standings.iter().all(|one| one.matches_won + one.matches_lost == 0));
-    assert_eq!(played.ended_at, 61_000, "one wait for all");
+    assert_eq!(played.ended_at, Timestamp::from_ms(61_000), "one wait for all");
 }
 
 #[test]

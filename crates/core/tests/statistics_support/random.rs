@@ -2,8 +2,8 @@
 
 use agon_core::{
     Event, Fault, FaultKind, Faulted, GameEnd, GameResult, How, MatchResult, Millis, PlayerName,
-    Policy, Preset, Raw, RoundRobin, Ruling, Secret, Ties, Tournament, TournamentCommand,
-    TournamentId, TournamentOrder, TournamentPlan, Why,
+    Policy, Preset, Raw, RoundRobin, Ruling, Secret, Ties, Timestamp, Tournament,
+    TournamentCommand, TournamentId, TournamentOrder, TournamentPlan, Why,
 };
 use agon_games::{Luck, Registry, Seed};
 
@@ -12,7 +12,7 @@ pub(crate) fn name(text: &str) -> PlayerName {
 }
 
 /// One event, with the stream it is from and when it was decided.
-pub(crate) type Logged = (TournamentId, Millis, Event);
+pub(crate) type Logged = (TournamentId, Timestamp, Event);
 
 pub(crate) fn fault(player: &PlayerName, kind: FaultKind) -> Faulted {
     let fault = Fault::new(kind, "test", "for a test");
@@ -196,14 +196,14 @@ pub(crate) fn random_result(players: &[PlayerName], ties: Ties, dice: &mut Dice)
     MatchResult { winners, how, halves: vec![0; players.len()], games, counts_from, faults, out }
 }
 
-pub(crate) type Stream = (TournamentId, Vec<(Millis, Event)>);
+pub(crate) type Stream = (TournamentId, Vec<(Timestamp, Event)>);
 
 pub(crate) fn random_streams(dice: &mut Dice) -> (Vec<Tournament>, Vec<Stream>) {
     let count = 1 + dice.below(5);
     let tournaments = (0..count).map(|number| {
         let id = format!("t{number}");
         let (tournament, events) = random_tournament(&id, dice);
-        let mut at = dice.below(20) as Millis;
+        let mut at = Timestamp::from_ms(dice.below(20) as u64);
         let events = events.into_iter().map(|event| {
             at += dice.below(3) as Millis;
             (at, event)
@@ -215,7 +215,7 @@ pub(crate) fn random_streams(dice: &mut Dice) -> (Vec<Tournament>, Vec<Stream>) 
 
 /// All streams merged by chance, each in its own order.
 pub(crate) fn merged(streams: &[Stream], dice: &mut Dice) -> Vec<Logged> {
-    let mut rest: Vec<(&TournamentId, &[(Millis, Event)])> =
+    let mut rest: Vec<(&TournamentId, &[(Timestamp, Event)])> =
         streams.iter().map(|(id, events)| (id, &events[..])).collect();
     let mut log = Vec::new();
     while !rest.is_empty() {
@@ -232,8 +232,8 @@ pub(crate) fn merged(streams: &[Stream], dice: &mut Dice) -> Vec<Logged> {
 }
 
 /// Shuffles what was reported within each round; times stay where they are.
-pub(crate) fn shuffle_reports(events: &mut [(Millis, Event)], dice: &mut Dice) {
-    let is_report = |event: &(Millis, Event)| matches!(event.1, Event::MatchReported(_));
+pub(crate) fn shuffle_reports(events: &mut [(Timestamp, Event)], dice: &mut Dice) {
+    let is_report = |event: &(Timestamp, Event)| matches!(event.1, Event::MatchReported(_));
     for run in events.chunk_by_mut(|one, other| is_report(one) && is_report(other)) {
         for last in (1..run.len()).rev() {
             let at = dice.below(last + 1);

@@ -3,8 +3,8 @@
 use agon_core::rating::{Outcome, Ranked};
 use agon_core::statistics::{Record, Tally};
 use agon_core::{
-    Event, FaultKind, Faulted, GameEnd, GameResult, How, Ladder, MatchId, MatchResult, Millis,
-    PlayerName, RatingSettings, RatingSystem, TournamentId,
+    Event, FaultKind, Faulted, GameEnd, GameResult, How, Ladder, MatchId, MatchResult, PlayerName,
+    RatingSettings, RatingSystem, Timestamp, TournamentId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ type Met = (PlayerName, PlayerName, String, &'static str);
 pub(crate) struct Recount {
     facts: Vec<Fact>,
     met: Vec<Met>,
-    rounds: BTreeMap<(String, Millis, TournamentId, u32), Vec<Outcome>>,
+    rounds: BTreeMap<(String, Timestamp, TournamentId, u32), Vec<Outcome>>,
 }
 
 const FINISHES: [&str; 3] = ["won", "lost", "tied"];
@@ -62,7 +62,7 @@ fn ahead(
 
 /// The results that stand at the end, each with when its round could last have changed by it: what
 /// was ruled and not undone is put in place of what was reported, from the last event to the first.
-fn standing_reports(events: &[(Millis, Event)]) -> BTreeMap<MatchId, (Millis, MatchResult)> {
+fn standing_reports(events: &[(Timestamp, Event)]) -> BTreeMap<MatchId, (Timestamp, MatchResult)> {
     let mut ids: BTreeSet<&MatchId> = BTreeSet::new();
     for (_, event) in events {
         if let Event::MatchReported(reported) = event {
@@ -70,7 +70,7 @@ fn standing_reports(events: &[(Millis, Event)]) -> BTreeMap<MatchId, (Millis, Ma
         }
     }
     let standing = ids.into_iter().filter_map(|id| {
-        let mut own: Vec<&(Millis, Event)> = Vec::new();
+        let mut own: Vec<&(Timestamp, Event)> = Vec::new();
         for one in events {
             match &one.1 {
                 Event::MatchReported(reported) if reported.id == *id => own.push(one),
@@ -102,7 +102,7 @@ fn standing_reports(events: &[(Millis, Event)]) -> BTreeMap<MatchId, (Millis, Ma
 }
 
 impl Recount {
-    pub(crate) fn of(streams: &[(TournamentId, Vec<(Millis, Event)>)]) -> Recount {
+    pub(crate) fn of(streams: &[(TournamentId, Vec<(Timestamp, Event)>)]) -> Recount {
         let mut recount = Recount::default();
         for (id, events) in streams {
             recount.add_tournament(id, events);
@@ -114,7 +114,7 @@ impl Recount {
         self.facts.push((player.clone(), game.to_owned(), what, much));
     }
 
-    fn add_tournament(&mut self, id: &TournamentId, events: &[(Millis, Event)]) {
+    fn add_tournament(&mut self, id: &TournamentId, events: &[(Timestamp, Event)]) {
         let (_, Event::TournamentCreated(created)) = &events[0] else { panic!("no plan") };
         let game = created.plan.game.as_str();
         let mut entered: BTreeSet<&PlayerName> = created.plan.players.iter().collect();
@@ -149,18 +149,18 @@ impl Recount {
         self.add_rounds(id, game, events);
     }
 
-    fn add_rounds(&mut self, id: &TournamentId, game: &str, events: &[(Millis, Event)]) {
+    fn add_rounds(&mut self, id: &TournamentId, game: &str, events: &[(Timestamp, Event)]) {
         let reports = standing_reports(events);
         for (_, event) in events {
             let Event::RoundPaired(paired) = event else { continue };
             let mut outcomes = Vec::new();
-            let mut last = Some(0);
+            let mut last = Some(Timestamp::default());
             for plan in &paired.matches {
                 let Some((at, result)) = reports.get(&plan.id) else {
                     last = None;
                     continue;
                 };
-                last = last.map(|last: Millis| last.max(*at));
+                last = last.map(|last: Timestamp| last.max(*at));
                 self.add_match(&plan.players, game, result);
                 outcomes.extend(Outcome::of(&plan.players, result, true));
             }

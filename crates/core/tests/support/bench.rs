@@ -3,15 +3,15 @@
 use super::plan::{match_of, name, of_preset};
 use agon_bots::Houses;
 use agon_core::{
-    Command, Event, Fault, FaultKind, Match, MatchPlan, MatchResult, Millis, Nonce, PlayerName,
-    Rejection, RequestId, Secret, Secrets, record_lines, verify,
+    Command, Event, Fault, FaultKind, Match, MatchPlan, MatchResult, Nonce, PlayerName, Rejection,
+    RequestId, Secret, Secrets, Timestamp, record_lines, verify,
 };
 use agon_games::Registry;
 
 /// A match, what it wrote, and the time.
 pub(crate) struct Bench {
     pub(crate) live: Match,
-    pub(crate) now: Millis,
+    pub(crate) now: Timestamp,
     pub(crate) lines: Vec<String>,
 }
 
@@ -37,8 +37,14 @@ impl Bench {
         let kind = games.kind(&plan.game).expect("a game").clone();
         let secret = Secret::from_seed_number(seed).of_match(&plan.id);
         let now = 1_000;
-        let (live, event) = Match::create(plan, kind, Secrets::Known(secret), now).expect("a plan");
-        Bench { live, now, lines: record_lines("match/t/r1m1", 0, now, &[event]) }
+        let (live, event) =
+            Match::create(plan, kind, Secrets::Known(secret), Timestamp::from_ms(now))
+                .expect("a plan");
+        Bench {
+            live,
+            now: Timestamp::from_ms(now),
+            lines: record_lines("match/t/r1m1", 0, Timestamp::from_ms(now), &[event]),
+        }
     }
 
     /// Gives a command; what follows by tag. A refusal must change nothing.

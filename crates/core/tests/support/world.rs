@@ -8,8 +8,8 @@ mod operator;
 
 use super::script::{Call, Reply, Script, What};
 use agon_core::{
-    Ask, Command, Event, Fault, FaultKind, Line, Match, MatchId, Millis, Nonce, PlanError,
-    PlayerName, Rejection, RequestId, Results, Secret, Secrets, Tournament, TournamentAsk,
+    Ask, Command, Event, Fault, FaultKind, Line, Match, MatchId, Nonce, PlanError, PlayerName,
+    Rejection, RequestId, Results, Secret, Secrets, Timestamp, Tournament, TournamentAsk,
     TournamentCommand, TournamentPlan, record_lines,
 };
 use agon_games::Registry;
@@ -40,7 +40,7 @@ pub(crate) struct Played {
     /// How often each call was made.
     pub(crate) asked: BTreeMap<String, u32>,
     /// When it was over, in milliseconds of virtual time.
-    pub(crate) ended_at: Millis,
+    pub(crate) ended_at: Timestamp,
 }
 
 impl Played {
@@ -57,14 +57,14 @@ impl Played {
 pub(crate) struct World {
     games: Registry,
     scripts: BTreeMap<PlayerName, Script>,
-    now: Millis,
+    now: Timestamp,
     tournament: Tournament,
     shadow: Tournament,
     greeted: BTreeSet<RequestId>,
     matches: BTreeMap<MatchId, Live>,
     /// Matches that were reported; they may be replayed.
     ended: BTreeMap<MatchId, Live>,
-    coming: BTreeMap<(Millis, u64), Coming>,
+    coming: BTreeMap<(Timestamp, u64), Coming>,
     sent: u64,
     streams: BTreeMap<String, Vec<String>>,
     asked: BTreeMap<String, u32>,
@@ -89,14 +89,14 @@ impl World {
         let kind = games.kind(&plan.game).expect("a game").clone();
         let (tournament, events) = Tournament::create(plan, kind, secret.clone())?;
         let stream = format!("tournament/{}", tournament.plan().id);
-        let lines = record_lines(&stream, 0, 1_000, &events);
+        let lines = record_lines(&stream, 0, Timestamp::from_ms(1_000), &events);
         let read: Vec<Line> = lines.iter().map(|line| Line::read(line).expect("a line")).collect();
         let shadow = Tournament::fold(&read, &games, Some(secret)).expect("a stream");
         assert!(shadow.same_state(&tournament), "the first record folds to another tournament");
         Ok(World {
             games,
             scripts,
-            now: 1_000,
+            now: Timestamp::from_ms(1_000),
             tournament,
             shadow,
             greeted: BTreeSet::new(),

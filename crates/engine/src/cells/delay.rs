@@ -11,7 +11,7 @@ use crate::MatchKey;
 use crate::journal::StreamKey;
 use crate::services::Context;
 use crate::show::{self, LiveScore, ShownMatch};
-use agon_core::{Millis, TournamentId};
+use agon_core::{Millis, Timestamp, TournamentId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const LINE_MAX: usize = 2 * PIECES as usize;
 pub struct DelayLine {
     delay_ms: Millis,
     /// The messages. Each is the latest of the changes of its piece, with the time of the first.
-    waiting: VecDeque<(Millis, Shown)>,
+    waiting: VecDeque<(Timestamp, Shown)>,
 }
 
 impl DelayLine {
@@ -41,7 +41,7 @@ impl DelayLine {
         let is_change = |shown: &Shown| matches!(shown.about, About::Change | About::Lagged);
         let piece_ms = (self.delay_of(&shown) / PIECES).max(1);
         if let Some((since, latest)) = self.waiting.back_mut()
-            && shown.at.saturating_sub(*since) < piece_ms
+            && shown.at.since(*since) < piece_ms
             && is_change(latest)
             && is_change(&shown)
         {
@@ -62,13 +62,13 @@ impl DelayLine {
     }
 
     /// When the next one may be shown.
-    pub fn next_due(&self) -> Option<Millis> {
+    pub fn next_due(&self) -> Option<Timestamp> {
         let (_, next) = self.waiting.front()?;
         Some(next.at.saturating_add(self.delay_of(next)))
     }
 
     /// The next one, if it may be shown.
-    pub fn pop_due(&mut self, now: Millis) -> Option<Shown> {
+    pub fn pop_due(&mut self, now: Timestamp) -> Option<Shown> {
         self.next_due().filter(|due| *due <= now)?;
         self.waiting.pop_front().map(|(_, shown)| shown)
     }
@@ -83,7 +83,7 @@ pub(super) struct HeldBack {
 }
 
 impl HeldBack {
-    fn look(&mut self, now: Millis) -> &Shown {
+    fn look(&mut self, now: Timestamp) -> &Shown {
         while let Some(shown) = self.line.pop_due(now) {
             self.visible = shown;
         }
@@ -175,7 +175,7 @@ impl Cells {
         let held = self.held_back.get_mut(key)?;
         let mut first = Shown { about: About::Snapshot, ..held.look(now).clone() };
         // The visible state holds until the next queued change is due.
-        first.at = first.at.max(now.saturating_sub(held.held_ms));
+        first.at = first.at.max(now.before(held.held_ms));
         let later: Vec<Shown> = held.line.waiting.iter().map(|(_, shown)| shown.clone()).collect();
         let held_ms = held.held_ms;
         let all = std::iter::once(first).chain(later.into_iter().map(move |mut shown| {
@@ -198,7 +198,7 @@ impl Cells {
 mod tests {
     use super::*;
 
-    fn change(at: Millis) -> Shown {
+    fn change(at: Timestamp) -> Shown {
         Shown::new(About::Change, at.to_string().into(), at)
     }
 
@@ -206,19 +206,20 @@ mod tests {
     fn delayed_messages_are_shown_when_due_and_all_are_counted() {
         let mut line = DelayLine::new(6_400);
         let (mut shown, mut pushed) = (Vec::new(), 0);
-        for now in 0..20_000 {
-            if now % 7 == 0 {
+        for ms in 0..20_000 {
+            let now = Timestamp::from_ms(ms);
+            if ms % 7 == 0 {
                 line.push(change(now));
                 pushed += 1;
             }
             while let Some(next) = line.pop_due(now) {
                 assert!(next.at + 6_400 <= now, "{} at {now}", next.at);
-                assert!(now - next.at <= 6_400 + 100, "held for too long");
+                assert!(now.since(next.at) <= 6_400 + 100, "held for too long");
                 shown.push(next);
             }
             assert!(line.waiting.len() <= 66, "{}", line.waiting.len());
         }
-        while let Some(next) = line.pop_due(Millis::MAX) {
+        while let Some(next) = line.pop_due(Timestamp::MAX) {
             shown.push(next);
         }
         assert!(shown.is_sorted_by_key(|next| next.at));
@@ -229,22 +230,26 @@ mod tests {
     #[test]
     fn slow_reader_is_told_how_many_messages_were_dropped() {
         let mut line = DelayLine::new(64);
-        (0..1_000).for_each(|at| line.push(change(at)));
+        (0..1_000).for_each(|at| line.push(change(Timestamp::from_ms(at))));
         assert_eq!(line.waiting.len(), LINE_MAX);
-        let next = line.pop_due(1_000).unwrap();
-        assert_eq!((next.about, next.at, next.skipped), (About::Lagged, 872, 872));
-        let next = line.pop_due(1_000).unwrap();
+        let next = line.pop_due(Timestamp::from_ms(1_000)).unwrap();
+        assert_eq!(
+            (next.about, next.at, next.skipped),
+            (About::Lagged, Timestamp::from_ms(872), 872)
+        );
+        let next = line.pop_due(Timestamp::from_ms(1_000)).unwrap();
         assert_eq!((next.about, next.skipped), (About::Change, 0));
     }
 
     #[test]
     fn end_is_delayed_and_never_merged() {
         let mut line = DelayLine::new(1_000);
-        line.push(change(5));
-        line.push(Shown { about: About::End, ..change(5) });
-        assert_eq!(line.next_due(), Some(1_005));
-        assert!(line.pop_due(1_004).is_none());
-        let abouts = [(); 2].map(|()| line.pop_due(1_005).map(|shown| shown.about));
+        line.push(change(Timestamp::from_ms(5)));
+        line.push(Shown { about: About::End, ..change(Timestamp::from_ms(5)) });
+        assert_eq!(line.next_due(), Some(Timestamp::from_ms(1_005)));
+        assert!(line.pop_due(Timestamp::from_ms(1_004)).is_none());
+        let abouts =
+            [(); 2].map(|()| line.pop_due(Timestamp::from_ms(1_005)).map(|shown| shown.about));
         assert_eq!(abouts, [Some(About::Change), Some(About::End)]);
     }
 }

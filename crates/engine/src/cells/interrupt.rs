@@ -11,7 +11,7 @@ use crate::journal::StreamKey;
 use crate::seats::PresentPlayers;
 use crate::services::Context;
 use agon_core::{
-    Fault, FaultKind, Interruption, Millis, PlayerName, TournamentAsk, TournamentCommand,
+    Fault, FaultKind, Interruption, PlayerName, Timestamp, TournamentAsk, TournamentCommand,
     TournamentId, TournamentPending, Why,
 };
 
@@ -78,8 +78,8 @@ impl Cells {
     }
 
     /// When a tournament has waited long enough for players whom a restart disconnected.
-    fn interrupts_at(&self, cx: &Context<'_>, id: &TournamentId) -> Millis {
-        let own = self.tournaments.get(id).map_or(0, |live| live.miss_by);
+    fn interrupts_at(&self, cx: &Context<'_>, id: &TournamentId) -> Timestamp {
+        let own = self.tournaments.get(id).map_or(Timestamp::default(), |live| live.miss_by);
         own.max(cx.grace_until)
     }
 
@@ -128,13 +128,17 @@ impl Cells {
 
     /// Handles a match that has waited in vain for a player whom a restart disconnected. Returns
     /// when to check again.
-    pub(super) fn wait_for_cut_off(&mut self, cx: &mut Context<'_>, id: &TournamentId) -> Millis {
+    pub(super) fn wait_for_cut_off(
+        &mut self,
+        cx: &mut Context<'_>,
+        id: &TournamentId,
+    ) -> Timestamp {
         self.interrupt_if_cut_off(cx, id);
         self.interrupts_at(cx, id).max(cx.now_ms() + 1_000)
     }
 
     /// Whether something began in this run of the server.
-    fn began_since(&self, cx: &Context<'_>, at: Millis) -> bool {
+    fn began_since(&self, cx: &Context<'_>, at: Timestamp) -> bool {
         at.saturating_add(cx.settings.reconnect_ms) >= cx.grace_until
     }
 
@@ -147,7 +151,7 @@ impl Cells {
         id: &TournamentId,
         pending: TournamentPending,
     ) {
-        let began_at = self.tournaments.get(id).map_or(0, |live| live.began_at);
+        let began_at = self.tournaments.get(id).map_or(Timestamp::default(), |live| live.began_at);
         let player = pending.player;
         let command = match pending.ask {
             TournamentAsk::Farewell { .. } => {

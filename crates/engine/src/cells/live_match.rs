@@ -4,7 +4,9 @@ use super::programs::Listeners;
 use crate::port::ToSeat;
 use crate::services::Services;
 use crate::{AskId, ConnId, MatchKey};
-use agon_core::{Match, Millis, Pending, PlayerName, RequestClock, RequestId, TournamentId};
+use agon_core::{
+    Match, Millis, Pending, PlayerName, RequestClock, RequestId, Timestamp, TournamentId,
+};
 use agon_wire::request::RequestWriter;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, HashMap};
@@ -17,9 +19,9 @@ pub(super) struct LiveMatch {
     /// The clocks of requests to send again, because their player changed the connection.
     pub(super) recalled: Vec<(RequestId, RequestClock)>,
     /// When its timer fires next.
-    pub(super) timer: Option<u64>,
+    pub(super) timer: Option<Timestamp>,
     /// Until when no wait expires: time the server was down is charged to nobody.
-    pub(super) held_until: u64,
+    pub(super) held_until: Timestamp,
     /// Writes its requests.
     pub(super) requests: RequestWriter,
     /// The connection on which each player was shown the history of the match.
@@ -29,9 +31,9 @@ pub(super) struct LiveMatch {
     /// Whether a deadline may have changed for a reason other than the game's progress.
     pub(super) stirred: bool,
     /// When the first answer that leads to the next requests was read.
-    pub(super) answered_at: Option<Millis>,
+    pub(super) answered_at: Option<Timestamp>,
     /// Since when the match is paused: no clock runs in a pause.
-    pub(super) rests_since: Option<Millis>,
+    pub(super) rests_since: Option<Timestamp>,
 }
 
 /// A request that was sent.
@@ -43,7 +45,7 @@ pub(super) struct Sent {
 }
 
 impl LiveMatch {
-    pub(super) fn new(played: Match, held_until: Millis) -> LiveMatch {
+    pub(super) fn new(played: Match, held_until: Timestamp) -> LiveMatch {
         LiveMatch {
             played,
             sent: Vec::new(),
@@ -62,7 +64,7 @@ impl LiveMatch {
     /// Records that a request was sent to a connection or a house player; returns its clock.
     pub(super) fn mark_sent(
         &mut self,
-        now: Millis,
+        now: Timestamp,
         pending: Pending,
         to: Option<ConnId>,
     ) -> RequestClock {
@@ -70,7 +72,7 @@ impl LiveMatch {
         let recalled = self.recalled.iter().position(|(recalled, _)| *recalled == id);
         let recalled = recalled.map(|at| self.recalled.swap_remove(at).1.resume());
         let clock = recalled.unwrap_or_else(|| RequestClock::new(limit_ms));
-        let began = now.saturating_sub(clock.spent_before_ms());
+        let began = now.before(clock.spent_before_ms());
         self.stirred |= self.timer.is_none_or(|at| began.saturating_add(limit_ms) < at);
         if to.is_some() {
             // The estimate, and never too early. `match_due` sets the exact time once the deadline

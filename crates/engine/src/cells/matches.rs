@@ -12,7 +12,8 @@ use crate::timers::Timer;
 use crate::{AskId, ConnId, EngineError, MatchKey, Note};
 use agon_core::{
     Command, Event, Fault, FaultKind, GameEnd, Match, MatchId, MatchOrder, MatchPlan, Millis,
-    Pending, PlayerName, RecoveredMatch, Rejection, RequestId, Secrets, Timing, TournamentId,
+    Pending, PlayerName, RecoveredMatch, Rejection, RequestId, Secrets, Timestamp, Timing,
+    TournamentId,
 };
 use agon_wire::native::ToPlayer;
 use agon_wire::request::Shows;
@@ -30,7 +31,7 @@ const LATE_LOOK_MS: Millis = 10;
 #[derive(Clone, Copy)]
 pub(super) struct TakenTime {
     pub(super) timing: Option<Timing>,
-    pub(super) at: Millis,
+    pub(super) at: Timestamp,
 }
 
 /// Why an answer was rejected, and the match it was for, if that is known.
@@ -118,7 +119,9 @@ impl Cells {
             None if !in_log => None,
             None => read_match(&*cx.reader, key, &cx.games, secrets)?,
         };
-        cx.note_seen(recovered.as_ref().map_or(0, |recovered| recovered.latest_at));
+        cx.note_seen(
+            recovered.as_ref().map_or(Timestamp::default(), |recovered| recovered.latest_at),
+        );
         Ok(recovered)
     }
 
@@ -143,7 +146,7 @@ impl Cells {
         &mut self,
         cx: &mut Context<'_>,
         key: &MatchKey,
-        now: Millis,
+        now: Timestamp,
         mut events: Vec<Event>,
     ) {
         let Some(live) = self.matches.get_mut(key) else { return };
@@ -285,7 +288,7 @@ impl Cells {
                 None => {}
             }
         }
-        self.reset_timer(cx, key, 0);
+        self.reset_timer(cx, key, Timestamp::default());
     }
 
     /// Sends a player a request. `follows` is when the answer that led to it was read.
@@ -295,7 +298,7 @@ impl Cells {
         key: &MatchKey,
         seat: LineSeat,
         pending: Pending,
-        follows: Option<Millis>,
+        follows: Option<Timestamp>,
     ) {
         let LineSeat { conn, shows, is_local } = seat;
         let named = (!is_local).then_some(&key.tournament);
@@ -321,7 +324,7 @@ impl Cells {
     }
 
     /// Starts the cell's clock of a request that was written to its player's socket.
-    pub(super) fn delivered(&mut self, conn: ConnId, ask: &AskId, at: Millis) {
+    pub(super) fn delivered(&mut self, conn: ConnId, ask: &AskId, at: Timestamp) {
         let clock = match ask {
             AskId::Match(key, request) => self.matches.get_mut(key).and_then(|live| {
                 let sent = live.sent.iter_mut().find(|sent| sent.id == *request)?;
@@ -340,7 +343,7 @@ impl Cells {
     }
 
     /// Sets the timer of a match, no earlier than `earliest`.
-    fn reset_timer(&mut self, cx: &mut Context<'_>, key: &MatchKey, earliest: Millis) {
+    fn reset_timer(&mut self, cx: &mut Context<'_>, key: &MatchKey, earliest: Timestamp) {
         let Some(live) = self.matches.get_mut(key) else { return };
         // Requests sent since then are due later than the timer.
         if !std::mem::take(&mut live.stirred) && live.timer.is_some() {
@@ -357,11 +360,11 @@ impl Cells {
 
     /// Handles the deadlines of a match whose timer fired. The clock of a request starts when it is
     /// written; a request that still waits to be written has no clock.
-    pub(super) fn match_due(&mut self, cx: &mut Context<'_>, key: &MatchKey, now: Millis) {
+    pub(super) fn match_due(&mut self, cx: &mut Context<'_>, key: &MatchKey, now: Timestamp) {
         // The match as of the time up to which all input has been handled.
         let read = now.min(cx.time.read_until);
         let late = read < now;
-        let now = read.saturating_sub(ON_ITS_WAY_MS);
+        let now = read.before(ON_ITS_WAY_MS);
         if let Some(live) = self.matches.get_mut(key) {
             live.timer = None;
             for sent in &live.sent {
@@ -391,7 +394,7 @@ impl Cells {
         }
         // Answers may still be unread in sockets: check again a little later, and not in a busy
         // loop.
-        let earliest = if late { cx.time.now + LATE_LOOK_MS } else { 0 };
+        let earliest = if late { cx.time.now + LATE_LOOK_MS } else { Timestamp::default() };
         self.reset_timer(cx, key, earliest);
     }
 

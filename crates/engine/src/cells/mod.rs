@@ -33,8 +33,8 @@ use crate::services::{Context, Services};
 use crate::show::ShownTournament;
 use crate::timers::Timer;
 use agon_core::{
-    Match, Millis, PlayerName, RecoveredMatch, Secret, Secrets, Tournament, TournamentCommand,
-    TournamentId, TournamentPlan,
+    Match, Millis, PlayerName, RecoveredMatch, Secret, Secrets, Timestamp, Tournament,
+    TournamentCommand, TournamentId, TournamentPlan,
 };
 use delay::HeldBack;
 use live_match::Matches;
@@ -135,7 +135,7 @@ struct Reported {
     counts: CellCounts,
     tournaments: usize,
     /// When answers may be reported again, once a timer is set for that.
-    due: Option<Millis>,
+    due: Option<Timestamp>,
 }
 
 /// All cells of this server.
@@ -210,7 +210,7 @@ impl Cells {
     }
 
     /// Handles a timer of a cell that was due at `now`.
-    pub(crate) fn due(&mut self, cx: &mut Context<'_>, timer: Timer, now: Millis) {
+    pub(crate) fn due(&mut self, cx: &mut Context<'_>, timer: Timer, now: Timestamp) {
         match timer {
             Timer::Match(key) => self.match_due(cx, &key, now),
             Timer::Greeting(tournament) => self.greeting_due(cx, &tournament),
@@ -244,7 +244,7 @@ impl Cells {
 
     /// The state of the cells for the lobby's engine, if there is something to report. An error is
     /// the time at which accepted answers are to be reported.
-    pub(crate) fn new_report(&mut self, now: Millis) -> Result<Option<CellReport>, Millis> {
+    pub(crate) fn new_report(&mut self, now: Timestamp) -> Result<Option<CellReport>, Timestamp> {
         let Reported { counts, tournaments, due } = &mut self.reported;
         let rest = CellCounts { decisions: counts.decisions, ..self.counted };
         if (rest, self.tournaments.len()) == (*counts, *tournaments) {
@@ -369,10 +369,18 @@ mod tests {
     fn services() -> Services {
         let (tournament, secret) = ("cup".into(), Secret::from_seed_number(1));
         let kept = SecretKept { tournament, secret }.into();
-        let lines = StreamEnd::unchained("secret/cup".to_owned(), 0).record(0, &[kept]);
+        let lines =
+            StreamEnd::unchained("secret/cup".to_owned(), 0).record(Timestamp::default(), &[kept]);
         let (reader, houses) = (Box::new(OneSecret(lines)), Box::new(AnyHouse));
         let games = Registry::standard();
-        Services::new(reader, games, houses, Settings::default(), [1; 32], 1_000)
+        Services::new(
+            reader,
+            games,
+            houses,
+            Settings::default(),
+            [1; 32],
+            Timestamp::from_ms(1_000),
+        )
     }
 
     fn house_plan(games: &Registry) -> TournamentPlan {
@@ -413,7 +421,7 @@ mod tests {
         (cells, services, lobby, ann)
     }
 
-    fn answer(timing: Option<Timing>, at: Millis) -> FromSeat {
+    fn answer(timing: Option<Timing>, at: Timestamp) -> FromSeat {
         let text = r#"{"keep":[true,true,true,true,true]}"#.to_owned();
         let given = GivenAnswer::Plain(RequestId::from_text(FIRST), text);
         FromSeat::Answer(Answer { given, timing, at })
@@ -428,10 +436,12 @@ mod tests {
             MatchKey::new("cup".into(), "r1m1".into()),
             RequestId::from_text("r1m1.1.0.0"),
         );
-        let delivered = FromSeat::Delivered { conn: ConnId(1), ask, at: 1_000 };
+        let delivered = FromSeat::Delivered { conn: ConnId(1), ask, at: Timestamp::from_ms(1_000) };
         assert!(cells.receive(cx, &ann, delivered).is_ok());
         let in_time = Timing { took_ms: 400, is_late: false };
-        assert!(cells.receive(cx, &ann, answer(Some(in_time), 3_601_000)).is_ok());
+        assert!(
+            cells.receive(cx, &ann, answer(Some(in_time), Timestamp::from_ms(3_601_000))).is_ok()
+        );
         assert_eq!(cells.counts().decisions, 1);
     }
 
@@ -441,7 +451,8 @@ mod tests {
         let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
         // The receipt was lost, so the cell's own clock does not run.
         let late = Timing { took_ms: 10_000, is_late: true };
-        let rejected = cells.receive(cx, &ann, answer(Some(late), 1_000)).unwrap_err();
+        let rejected =
+            cells.receive(cx, &ann, answer(Some(late), Timestamp::from_ms(1_000))).unwrap_err();
         assert_eq!(rejected.rejection, Rejection::Late);
     }
 
@@ -451,10 +462,10 @@ mod tests {
         let key = MatchKey::new("cup".into(), "r1m1".into());
         let ask = AskId::Match(key.clone(), RequestId::from_text("r1m1.1.0.0"));
         let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
-        let delivered = FromSeat::Delivered { conn: ConnId(1), ask, at: 1_000 };
+        let delivered = FromSeat::Delivered { conn: ConnId(1), ask, at: Timestamp::from_ms(1_000) };
         assert!(cells.receive(cx, &ann, delivered).is_ok());
-        cx.services.time = crate::Time::at(20_000);
-        cells.due(cx, Timer::Match(key.clone()), 20_000);
+        cx.services.time = crate::Time::at(Timestamp::from_ms(20_000));
+        cells.due(cx, Timer::Match(key.clone()), Timestamp::from_ms(20_000));
         let faults = cells.live_match(&key).unwrap().faults().iter();
         let faults: Vec<_> = faults.map(|one| (one.player.to_string(), one.fault.kind)).collect();
         assert_eq!(faults, [("ann".to_owned(), agon_core::FaultKind::Timeout)]);

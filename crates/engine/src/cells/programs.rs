@@ -15,8 +15,8 @@ use crate::services::Context;
 use crate::timers::Timer;
 use crate::{AskId, BadReply, ConnId, MatchKey, Tell};
 use agon_core::{
-    Ask, CrashCost, Event, Fault, FaultKind, Millis, Pending, PlayerName, RequestClock, RequestId,
-    TournamentAsk, TournamentCommand, TournamentId, TournamentPending,
+    Ask, CrashCost, Event, Fault, FaultKind, Pending, PlayerName, RequestClock, RequestId,
+    Timestamp, TournamentAsk, TournamentCommand, TournamentId, TournamentPending,
 };
 use agon_games::Viewer;
 use agon_wire::peer::PeerMessage;
@@ -145,11 +145,11 @@ impl Cells {
         cx: &Context<'_>,
         id: &TournamentId,
         request: &RequestId,
-    ) -> Option<Millis> {
+    ) -> Option<Timestamp> {
         let asked = self.tournaments.get(id)?.asked.get(request)?;
         let (now, (_, clock)) = (cx.time.now, &asked.to);
         // The answer may be in a socket that is read late.
-        let late_ms = now.saturating_sub(cx.time.read_until);
+        let late_ms = now.since(cx.time.read_until);
         Some(clock.due_at(now).saturating_add(ON_ITS_WAY_MS + late_ms))
     }
 

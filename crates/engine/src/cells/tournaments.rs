@@ -12,8 +12,8 @@ use crate::timers::Timer;
 use crate::{Effect, EngineError, MatchKey, MatchReport, Note, ReadError, Tell, TournamentPart};
 use agon_core::lobby::LobbyRejection;
 use agon_core::{
-    Event, Fault, FaultKind, Head, Line, MatchId, MatchPlan, MatchResult, Millis, PlayerName,
-    RequestId, Secret, SecretKept, Tournament, TournamentAsk, TournamentCommand, TournamentId,
+    Event, Fault, FaultKind, Head, Line, MatchId, MatchPlan, MatchResult, PlayerName, RequestId,
+    Secret, SecretKept, Timestamp, Tournament, TournamentAsk, TournamentCommand, TournamentId,
     TournamentPending, TournamentPlan,
 };
 use agon_wire::native::ToPlayer;
@@ -25,13 +25,13 @@ pub(super) struct LiveTournament {
     pub(super) machine: Tournament,
     pub(super) secret: Secret,
     /// When it began.
-    pub(super) began_at: Millis,
+    pub(super) began_at: Timestamp,
     /// When unanswered greetings count as refused.
-    pub(super) greet_by: u64,
+    pub(super) greet_by: Timestamp,
     /// When players who have not reconnected after a pause are charged as absent.
-    pub(super) miss_by: u64,
+    pub(super) miss_by: Timestamp,
     /// When farewells to absent players count as refused; set when the first is due.
-    farewell_by: Option<u64>,
+    farewell_by: Option<Timestamp>,
     /// The players who were notified that the tournament is over for them.
     notified: BTreeSet<PlayerName>,
     /// The requests to connections that answer for themselves.
@@ -45,7 +45,7 @@ pub(super) struct LiveTournament {
 }
 
 impl LiveTournament {
-    fn new(cx: &Context<'_>, machine: Tournament, secret: Secret, began_at: Millis) -> Self {
+    fn new(cx: &Context<'_>, machine: Tournament, secret: Secret, began_at: Timestamp) -> Self {
         let greet_by = cx.now_ms() + cx.settings.reconnect_ms;
         LiveTournament {
             machine,

@@ -11,7 +11,7 @@ use crate::services::{Context, Services};
 use crate::show::{self, ShownMatch};
 use crate::timers::Timer;
 use crate::{Effect, MatchKey};
-use agon_core::{Millis, TournamentId};
+use agon_core::{Millis, Timestamp, TournamentId};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ pub struct Shown {
     pub mark: u64,
     pub data: Arc<str>,
     /// The time of this state.
-    pub at: Millis,
+    pub at: Timestamp,
     /// By how much it is delayed for watchers.
     pub held_ms: Millis,
     /// Messages that were dropped before this one.
@@ -77,7 +77,7 @@ pub struct Shown {
 
 impl Shown {
     /// The state at `at`.
-    pub fn new(about: About, data: Arc<str>, at: Millis) -> Shown {
+    pub fn new(about: About, data: Arc<str>, at: Timestamp) -> Shown {
         let mut hasher = DefaultHasher::new();
         data.hash(&mut hasher);
         let mark = hasher.finish();
@@ -118,7 +118,7 @@ impl Watchers {
 struct TopicWatchers {
     all: Vec<Watching>,
     /// When they were last sent a message.
-    shown_at: Millis,
+    shown_at: Timestamp,
     /// Whether there is a change since, and a timer is set.
     stale: bool,
 }

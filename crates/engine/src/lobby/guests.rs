@@ -4,7 +4,7 @@ use super::LobbyCell;
 use crate::names;
 use crate::services::Services;
 use agon_core::lobby::{AccountKind, LobbyCommand, LobbyRejection, Role};
-use agon_core::{Millis, PlayerName};
+use agon_core::{PlayerName, Timestamp};
 
 /// The number of the first guest is this plus the number of accounts, so that names look alike.
 const FIRST_NUMBER: u64 = 1_000;
@@ -22,7 +22,7 @@ impl LobbyCell {
         &mut self,
         services: &mut Services,
         token: &str,
-    ) -> Result<(PlayerName, Millis), LobbyRejection> {
+    ) -> Result<(PlayerName, Timestamp), LobbyRejection> {
         self.drop_unused_guests(services);
         let first = FIRST_NUMBER + self.machine.next_account_number();
         let mut free = (first..).map(names::of_guest);

@@ -14,7 +14,7 @@ use crate::follow_up::FollowUp;
 use crate::journal::StreamKey;
 use crate::services::Services;
 use agon_core::lobby::{AccountKind, Lobby, LobbyCommand, LobbyRejection, Role, TokenHash};
-use agon_core::{ApplyError, Event, Millis, PlayerName, StreamEnd, TournamentId};
+use agon_core::{ApplyError, Event, PlayerName, StreamEnd, Timestamp, TournamentId};
 pub(crate) use announce::try_plan;
 pub use announce::{AnnounceError, check_announcement};
 use guests::GuestSweep;
@@ -91,7 +91,7 @@ impl LobbyCell {
         &mut self,
         services: &mut Services,
         seq: u64,
-        at: Millis,
+        at: Timestamp,
         event: &Event,
     ) -> Result<(), ApplyError> {
         self.machine.apply(at, event)?;
@@ -108,7 +108,7 @@ impl LobbyCell {
     }
 
     /// The next command whose deadline has passed.
-    pub(crate) fn due(&self, now: Millis) -> Option<LobbyCommand> {
+    pub(crate) fn due(&self, now: Timestamp) -> Option<LobbyCommand> {
         self.machine.due(now)
     }
 
@@ -135,7 +135,7 @@ impl LobbyCell {
         services: &mut Services,
         account: PlayerName,
         token: &str,
-    ) -> Result<Millis, LobbyRejection> {
+    ) -> Result<Timestamp, LobbyRejection> {
         let expires_at = services.now_ms() + services.settings.token_ms;
         let token = TokenHash::of(token);
         let command = LobbyCommand::IssueToken { account, token, expires_at };

@@ -10,7 +10,7 @@ use crate::follow_up::{FollowUp, Notices};
 use crate::services::Services;
 use crate::timers::Timer;
 use agon_core::lobby::{Invitation, LobbyCommand, LobbyOrder, Reply, Selection, SignUp, Standing};
-use agon_core::{Event, Millis, PlayerName, TournamentId};
+use agon_core::{Event, Millis, PlayerName, Timestamp, TournamentId};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ const LISTED_MAX: usize = 100;
 pub(super) struct News {
     opened: BTreeSet<TournamentId>,
     /// When the next notice may be sent.
-    next_at: Millis,
+    next_at: Timestamp,
 }
 
 /// Tournaments that a command may decide, with the players who wait for them.
@@ -123,7 +123,7 @@ impl LobbyCell {
     }
 
     /// The notices about open invitations for a player who logged in.
-    pub(crate) fn invitations_of(&self, player: &PlayerName, now: Millis) -> Notices {
+    pub(crate) fn invitations_of(&self, player: &PlayerName, now: Timestamp) -> Notices {
         let invited = self.machine.invited_to(player);
         invited.filter_map(|invited| question(invited, player, now)).collect()
     }
@@ -175,7 +175,7 @@ impl LobbyCell {
     }
 
     /// Takes the notice about the sign-ups that opened and are still open, if there are any.
-    pub(crate) fn take_news(&mut self, now: Millis) -> Option<Value> {
+    pub(crate) fn take_news(&mut self, now: Timestamp) -> Option<Value> {
         self.news.next_at = now + NEWS_MS;
         let opened = std::mem::take(&mut self.news.opened);
         let open = opened.iter().filter_map(|id| match self.machine.tournament(id)? {
@@ -186,7 +186,7 @@ impl LobbyCell {
     }
 
     /// The notice about all open sign-ups, if there are any.
-    pub(crate) fn open_sign_ups(&self, now: Millis) -> Option<Value> {
+    pub(crate) fn open_sign_ups(&self, now: Timestamp) -> Option<Value> {
         listed(self.machine.sign_ups(), now)
     }
 }
@@ -201,7 +201,7 @@ pub(crate) fn tell_left_out(services: &mut Services, id: &TournamentId, players:
 fn question(
     invitation: &Invitation,
     player: &PlayerName,
-    now: Millis,
+    now: Timestamp,
 ) -> Option<(&'static str, Value)> {
     let about = match (invitation.reply(player)?, invitation.readying) {
         (Reply::Open | Reply::Accepted | Reply::Silent, false) => "invitation",
@@ -216,7 +216,7 @@ fn question(
         "by": announcement.by,
         "players": invitation.replies.iter().map(|(player, _)| player).collect::<Vec<_>>(),
         "reply": invitation.reply(player),
-        "wait_ms": invitation.closes_at.saturating_sub(now),
+        "wait_ms": invitation.closes_at.since(now),
     });
     Some((about, data))
 }
@@ -226,7 +226,7 @@ fn over(id: &TournamentId, reason: &str) -> Value {
 }
 
 /// Sign-ups in the form of a notice; `None` if there are none.
-fn listed<'a>(sign_ups: impl Iterator<Item = &'a SignUp>, now: Millis) -> Option<Value> {
+fn listed<'a>(sign_ups: impl Iterator<Item = &'a SignUp>, now: Timestamp) -> Option<Value> {
     let (mut tournaments, mut left_out) = (Vec::new(), 0);
     for sign_up in sign_ups {
         if tournaments.len() == LISTED_MAX {
@@ -242,7 +242,7 @@ fn listed<'a>(sign_ups: impl Iterator<Item = &'a SignUp>, now: Millis) -> Option
             "at_least": window.at_least,
             "at_most": window.at_most,
             "players": sign_up.players.len(),
-            "wait_ms": waits.then(|| sign_up.closes_at.saturating_sub(now)),
+            "wait_ms": waits.then(|| sign_up.closes_at.since(now)),
         }));
     }
     match tournaments.is_empty() {

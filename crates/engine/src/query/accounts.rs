@@ -8,7 +8,7 @@ use super::{Query, Window};
 use agon_core::lobby::{
     Account, AccountKind, LobbyCommand, LobbyRejection, PasswordHash, QueueName, Role, TokenHash,
 };
-use agon_core::{Millis, PlayerName};
+use agon_core::{PlayerName, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::net::IpAddr;
@@ -23,7 +23,7 @@ pub struct ShownAccount {
     role: Role,
     /// Why it may not enter tournaments, if so.
     blacklisted: Option<String>,
-    registered_at: Millis,
+    registered_at: Timestamp,
     /// Whether the account is a guest's, who has no password yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guest: bool,
@@ -148,7 +148,7 @@ pub struct IssueToken {
 }
 
 impl Query for IssueToken {
-    type Answer = Result<Millis, LobbyRejection>;
+    type Answer = Result<Timestamp, LobbyRejection>;
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
         let expires_at = engine.issue_token(self.account.clone(), &self.token)?;

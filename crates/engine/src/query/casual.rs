@@ -4,7 +4,7 @@
 use super::{NotAnnounced, Query};
 use crate::{Engine, LoginOutcome};
 use agon_core::lobby::{LobbyCommand, LobbyRejection, PasswordHash, TokenHash};
-use agon_core::{Millis, PlayerName, TournamentId};
+use agon_core::{PlayerName, Timestamp, TournamentId};
 use std::net::IpAddr;
 
 /// Why a stranger gets no guest account.
@@ -23,7 +23,7 @@ pub struct RegisterGuest {
 }
 
 impl Query for RegisterGuest {
-    type Answer = Result<(PlayerName, Millis), NoGuest>;
+    type Answer = Result<(PlayerName, Timestamp), NoGuest>;
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
         if !engine.services.settings.guests {

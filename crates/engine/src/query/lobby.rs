@@ -7,7 +7,7 @@ use super::super::{Engine, NotObeyed};
 use super::Query;
 use super::tournaments::TournamentEntry;
 use agon_core::lobby::{AccountKind, Invitation, LobbyCommand, Queue, QueueName, Reply, Standing};
-use agon_core::{Millis, PlayerName, TournamentId};
+use agon_core::{PlayerName, Timestamp, TournamentId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -138,7 +138,7 @@ pub struct ShownInvitation {
     /// Whether players who accepted are asked whether they are ready.
     readying: bool,
     reply: Option<Reply>,
-    closes_at: Millis,
+    closes_at: Timestamp,
 }
 
 impl ShownInvitation {

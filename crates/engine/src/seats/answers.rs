@@ -7,7 +7,7 @@ use crate::follow_up::FollowUp;
 use crate::journal::StreamKey;
 use crate::port::{Answer, FromSeat, GivenAnswer};
 use crate::{AskId, ConnId, Engine, TranslatedAnswer};
-use agon_core::{Millis, PlayerName, Rejection, RequestId, Timing};
+use agon_core::{PlayerName, Rejection, RequestId, Timestamp, Timing};
 
 impl Engine {
     /// Handles a player's answer to a request; `id` is the request's name as it was sent.
@@ -17,7 +17,7 @@ impl Engine {
         player: &PlayerName,
         id: RequestId,
         given: GivenAnswer,
-        at: Millis,
+        at: Timestamp,
     ) {
         let timing = self.timing(player, |ask| ask.is_sent_as(&id), at);
         let answer = Answer { given, timing, at };
@@ -62,13 +62,13 @@ impl Engine {
         &self,
         player: &PlayerName,
         is_it: impl Fn(&AskId) -> bool,
-        at: Millis,
+        at: Timestamp,
     ) -> Option<Timing> {
         self.services.present.seat(player)?.timing(is_it, at)
     }
 
     /// Handles an answer that a gateway translated.
-    pub(crate) fn translated(&mut self, conn: ConnId, said: TranslatedAnswer, at: Millis) {
+    pub(crate) fn translated(&mut self, conn: ConnId, said: TranslatedAnswer, at: Timestamp) {
         let Some(player) = self.seats.sessions.account(conn).cloned() else { return };
         self.tell_cells(&player, FromSeat::Heard);
         let id = said.id.clone();
@@ -76,7 +76,7 @@ impl Engine {
     }
 
     /// Starts the clock of a request that was written to its connection at `at`.
-    pub(crate) fn delivered(&mut self, conn: ConnId, ask: AskId, at: Millis) {
+    pub(crate) fn delivered(&mut self, conn: ConnId, ask: AskId, at: Timestamp) {
         let Some(player) = self.seats.sessions.account(conn).cloned() else { return };
         self.services.present.deliver(&player, conn, &ask, at);
         let owner = self.cell_engines.owner(ask.tournament());

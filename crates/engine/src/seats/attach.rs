@@ -10,7 +10,7 @@ use crate::seat::Seat;
 use crate::timers::Timer;
 use crate::{CloseReason, ConnId, Effect, Engine, LoginOutcome, Note, SecondLogin, Tell};
 use agon_core::lobby::LobbyCommand;
-use agon_core::{Fault, Millis, PlayerName, TournamentId};
+use agon_core::{Fault, PlayerName, Timestamp, TournamentId};
 use agon_games::brief;
 use agon_wire::native::{self, FromPlayer, ToLobby, ToPlayer};
 use std::net::IpAddr;
@@ -55,7 +55,7 @@ impl Engine {
         self.send(conn, &ToPlayer::Error { code, id, detail, accepted });
     }
 
-    pub(crate) fn said(&mut self, conn: ConnId, message: FromPlayer, at: Millis) {
+    pub(crate) fn said(&mut self, conn: ConnId, message: FromPlayer, at: Timestamp) {
         let Some(speaker) = self.seats.sessions.speaker(conn) else { return };
         match (message, speaker) {
             (FromPlayer::Hello(hello), _) => self.seats.sessions.greet(conn, hello),

@@ -13,7 +13,7 @@ use crate::journal::StreamKey;
 use crate::port::{Answer, FromSeat, GivenAnswer};
 use crate::{CloseReason, ConnId, Effect, Engine, LoginOutcome, Note, PeerSaid, Tell, names};
 use agon_core::lobby::{AccountKind, Announcement, LobbyCommand, LobbyRejection, Role};
-use agon_core::{Millis, PlayerName, TournamentId};
+use agon_core::{PlayerName, Timestamp, TournamentId};
 use agon_wire::fish::observer::Follow;
 use agon_wire::peer::PeerMessage;
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ pub(crate) fn is_of_series(first: &TournamentId, series: &TournamentId) -> bool 
 }
 
 impl Engine {
-    pub(crate) fn peer_said(&mut self, conn: ConnId, said: PeerSaid, at: Millis) {
+    pub(crate) fn peer_said(&mut self, conn: ConnId, said: PeerSaid, at: Timestamp) {
         match said {
             PeerSaid::SignUp { name, strict, listens, series } => {
                 if self.seats.sessions.is_open(conn) {

@@ -5,7 +5,7 @@
 
 use crate::seat::{Form, Seat, Wire, Wires};
 use crate::{AskId, ConnId};
-use agon_core::{Match, Millis, Nonce, PlayerName, RequestClock, Timing};
+use agon_core::{Match, Nonce, PlayerName, RequestClock, Timestamp, Timing};
 use agon_games::Json;
 use agon_wire::native::Hello;
 use agon_wire::request::Shows;
@@ -163,13 +163,13 @@ impl PlayerSeat {
 
     /// How long the player took for an answer that was read at `at`; `None` if no such request is
     /// open here.
-    pub(super) fn timing(&self, is_it: impl Fn(&AskId) -> bool, at: Millis) -> Option<Timing> {
+    pub(super) fn timing(&self, is_it: impl Fn(&AskId) -> bool, at: Timestamp) -> Option<Timing> {
         let (_, clock) = self.requests.iter().find(|(ask, _)| is_it(ask))?;
         Some(clock.timing(at))
     }
 
     /// Starts the clock of a request that was written to the socket at `at`.
-    fn deliver(&mut self, ask: &AskId, at: Millis) {
+    fn deliver(&mut self, ask: &AskId, at: Timestamp) {
         if let Some((_, clock)) = self.requests.iter_mut().find(|(open, _)| open == ask) {
             clock.deliver(at);
         }
@@ -186,7 +186,7 @@ impl PlayerSeat {
 pub(crate) struct PresentPlayers {
     seats: HashMap<PlayerName, PlayerSeat>,
     /// Since when players are without a connection.
-    gone_since: HashMap<PlayerName, Millis>,
+    gone_since: HashMap<PlayerName, Timestamp>,
     /// How often a player arrived or left.
     changes: u64,
 }
@@ -257,18 +257,24 @@ impl PresentPlayers {
 
     /// Starts the clock of a request that was written at `at`, if the player still has the
     /// connection.
-    pub(super) fn deliver(&mut self, player: &PlayerName, conn: ConnId, ask: &AskId, at: Millis) {
+    pub(super) fn deliver(
+        &mut self,
+        player: &PlayerName,
+        conn: ConnId,
+        ask: &AskId,
+        at: Timestamp,
+    ) {
         let seat = self.seats.get_mut(player).filter(|seat| seat.conn() == Some(conn));
         seat.into_iter().for_each(|seat| seat.deliver(ask, at));
     }
 
     /// Since when a player is without a connection.
-    pub(crate) fn gone_since(&self, player: &PlayerName) -> Option<Millis> {
+    pub(crate) fn gone_since(&self, player: &PlayerName) -> Option<Timestamp> {
         self.gone_since.get(player).copied()
     }
 
     /// Records since when a player is without a connection.
-    pub(crate) fn note_gone(&mut self, player: PlayerName, since: Millis) {
+    pub(crate) fn note_gone(&mut self, player: PlayerName, since: Timestamp) {
         self.gone_since.insert(player, since);
     }
 

@@ -8,7 +8,7 @@ use agon_core::lobby::{
 };
 use agon_core::{
     Event, Greeting, Line, Millis, PlayerName, Preset, Raw, RoundRobin, Secret, SecretKept,
-    StreamEnd, TournamentId, TournamentPlan, TournamentStarted,
+    StreamEnd, Timestamp, TournamentId, TournamentPlan, TournamentStarted,
 };
 use agon_engine::query::{Decide, OpenSignUp, Query};
 use agon_engine::{
@@ -24,7 +24,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 
 /// The time at which every test begins.
-pub(crate) const START: Millis = 1_700_000_000_000;
+pub(crate) const START: Timestamp = Timestamp::from_ms(1_700_000_000_000);
 
 type Streams = Arc<Mutex<BTreeMap<String, Vec<String>>>>;
 
@@ -71,7 +71,7 @@ pub(crate) struct Bench {
     others: Vec<Engine>,
     /// Messages and queries on their way from one engine to another.
     passed: VecDeque<(EngineId, Input)>,
-    pub(crate) now: Millis,
+    pub(crate) now: Timestamp,
     streams: Streams,
     /// The records in flight, each with the engine that decided it.
     in_flight: Vec<(EngineId, Record)>,
@@ -292,7 +292,10 @@ impl Bench {
         let events: [(StreamKey, Event); 2] =
             [(StreamKey::Lobby, started.into()), (StreamKey::Secret(id), kept.into())];
         let lines = events.map(|(stream, event)| {
-            (stream.name(), StreamEnd::unchained(stream.name(), 0).record(0, &[event]))
+            (
+                stream.name(),
+                StreamEnd::unchained(stream.name(), 0).record(Timestamp::default(), &[event]),
+            )
         });
         let streams = Arc::new(Mutex::new(lines.into_iter().collect()));
         let mut bench = Bench::over(streams, Bench::local_settings(part));
@@ -375,7 +378,7 @@ impl Bench {
     }
 
     /// A request was written to its socket at `at`.
-    pub(crate) fn deliver(&mut self, conn: u64, request: &str, at: Millis) {
+    pub(crate) fn deliver(&mut self, conn: u64, request: &str, at: Timestamp) {
         let key = agon_engine::MatchKey::new(TournamentId::from("cup"), "r1m1".into());
         let ask = AskId::Match(key, request.into());
         self.give(Input::Delivered { conn: ConnId(conn), ask, at });

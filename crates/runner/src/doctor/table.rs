@@ -5,7 +5,7 @@ use crate::doctor::shapes::Shape;
 use agon_bots::{Dice, HousePlayer, Houses};
 use agon_core::{
     Ask, Command, Fault, Match, MatchId, MatchPlan, MatchRules, Pending, PlayerName, Raw,
-    RequestId, Secret, Secrets, TournamentId,
+    RequestId, Secret, Secrets, Timestamp, TournamentId,
 };
 use agon_games::{GameKind, GameState, Refusal, Seat};
 use agon_wire::native::{self, ToPlayer};
@@ -110,10 +110,11 @@ impl Maker {
         };
         let secrets = Secrets::Known(Secret::from_seed_number(self.seed).of_match(&id));
         let players = plan.players.clone();
-        let (mut played, _) = Match::create(plan, Arc::clone(&self.kind), secrets, 0)
-            .expect("shapes were set up before");
+        let (mut played, _) =
+            Match::create(plan, Arc::clone(&self.kind), secrets, Timestamp::default())
+                .expect("shapes were set up before");
         for player in players {
-            let _ = played.step(0, Command::Arrive { player, nonce: None });
+            let _ = played.step(Timestamp::default(), Command::Arrive { player, nonce: None });
         }
         let greedy = dice.below(2) == 1;
         let house = self.houses.make(self.kind.name(), "greedy").ok().filter(|_| greedy);
@@ -174,8 +175,10 @@ impl Table {
                 return;
             };
             let (player, fault) = (open.player.clone(), Fault::timeout(10_000));
-            let _ = self.played.step(0, Command::Charge { player: player.clone(), fault });
-            let _ = self.played.step(0, Command::Arrive { player, nonce: None });
+            let _ = self
+                .played
+                .step(Timestamp::default(), Command::Charge { player: player.clone(), fault });
+            let _ = self.played.step(Timestamp::default(), Command::Arrive { player, nonce: None });
         }
     }
 
@@ -183,7 +186,7 @@ impl Table {
         if self.removals && self.dice.below(12) == 0 {
             self.removals = false;
             let (player, fault) = (pending.player.clone(), Fault::timeout(10_000));
-            let _ = self.played.step(0, Command::Charge { player, fault });
+            let _ = self.played.step(Timestamp::default(), Command::Charge { player, fault });
             return;
         }
         let answer = match (pending.ask, self.played.referee()) {
@@ -207,7 +210,10 @@ impl Table {
 
     fn step_answer(&mut self, pending: &Pending, answer: String) {
         let (player, request) = (pending.player.clone(), pending.id.clone());
-        let _ = self.played.step(0, Command::Answer { player, request, answer, took_ms: Some(0) });
+        let _ = self.played.step(
+            Timestamp::default(),
+            Command::Answer { player, request, answer, took_ms: Some(0) },
+        );
     }
 
     /// The request as a notice; `None` if it is a question.

@@ -9,7 +9,7 @@ use crate::gateway::Outbox;
 use crate::meters::Meters;
 use crate::passwords::Passwords;
 use crate::watch::{Watch, Watcher};
-use agon_core::{Line, Millis, Results, Tournament, TournamentId};
+use agon_core::{Line, Results, Timestamp, Tournament, TournamentId};
 use agon_games::Registry;
 use agon_store::{AppendError, Log};
 use std::net::IpAddr;
@@ -114,20 +114,20 @@ impl Handle {
     }
 
     /// Notes when the message that the engine handles now was read from its socket.
-    pub(super) fn note_read_at(&self, at: Millis) {
+    pub(super) fn note_read_at(&self, at: Timestamp) {
         if self.counts {
-            self.shared.progress.until.store(at, Ordering::Release);
+            self.shared.progress.until.store(at.as_ms(), Ordering::Release);
         }
     }
 
     /// The time up to which the lobby's engine has passed on all input, at `now`.
-    pub(super) fn passed_until(&self, now: Millis) -> Millis {
+    pub(super) fn passed_until(&self, now: Timestamp) -> Timestamp {
         let Progress { put, handled, until } = &self.shared.progress;
         // In this order: messages that are put in between only make it look busier.
         let handled = handled.load(Ordering::Acquire);
         match handled >= put.load(Ordering::Acquire) {
             true => now,
-            false => until.load(Ordering::Acquire).min(now),
+            false => Timestamp::from_ms(until.load(Ordering::Acquire)).min(now),
         }
     }
 
@@ -175,7 +175,7 @@ impl Handle {
 
     /// The earliest time at which bytes that were just read can have arrived: no player is charged
     /// for the server's own lateness.
-    pub(crate) fn read_at(&self) -> Millis {
+    pub(crate) fn read_at(&self) -> Timestamp {
         let now = clock::now_ms();
         let at = self.shared.meters.reads.heard_until(now);
         if at < now {

@@ -5,7 +5,7 @@
 //! half as much as two.
 
 use crate::engine::ConnId;
-use agon_core::Millis;
+use agon_core::{Millis, Timestamp};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
@@ -20,12 +20,12 @@ const BYTES_MAX: usize = 16 * 1024;
 pub(super) struct HeldNotices {
     lines: FxHashMap<ConnId, Vec<u8>>,
     /// When each connection is due, the earliest first. Some were sent in the meantime.
-    due: VecDeque<(Millis, ConnId)>,
+    due: VecDeque<(Timestamp, ConnId)>,
 }
 
 impl HeldNotices {
     /// Holds a notice back; `false` if too much waits for the connection already.
-    pub(super) fn hold(&mut self, conn: ConnId, line: &[u8], now: Millis) -> bool {
+    pub(super) fn hold(&mut self, conn: ConnId, line: &[u8], now: Timestamp) -> bool {
         let lines = self.lines.entry(conn).or_default();
         if lines.len() + line.len() > BYTES_MAX {
             return false;
@@ -46,7 +46,7 @@ impl HeldNotices {
     }
 
     /// Takes a connection that was due at `until`, with its notices.
-    pub(super) fn take_due(&mut self, until: Millis) -> Option<(ConnId, Vec<u8>)> {
+    pub(super) fn take_due(&mut self, until: Timestamp) -> Option<(ConnId, Vec<u8>)> {
         while let Some((_, conn)) = self.due.pop_front_if(|(due, _)| *due <= until) {
             if let Some(lines) = self.lines.remove(&conn) {
                 return Some((conn, lines));
@@ -56,7 +56,7 @@ impl HeldNotices {
     }
 
     /// When the next notices are due.
-    pub(super) fn next_due(&self) -> Option<Millis> {
+    pub(super) fn next_due(&self) -> Option<Timestamp> {
         self.due.front().map(|(due, _)| *due)
     }
 }
@@ -68,8 +68,11 @@ mod tests {
     #[test]
     fn notices_go_before_the_next_message_of_their_connection() {
         let mut held = HeldNotices::default();
-        assert!(held.hold(ConnId(1), b"a\n", 1_000) && held.hold(ConnId(2), b"b\n", 1_001));
-        assert!(held.hold(ConnId(1), b"c\n", 1_002));
+        assert!(
+            held.hold(ConnId(1), b"a\n", Timestamp::from_ms(1_000))
+                && held.hold(ConnId(2), b"b\n", Timestamp::from_ms(1_001))
+        );
+        assert!(held.hold(ConnId(1), b"c\n", Timestamp::from_ms(1_002)));
         assert_eq!(held.take(ConnId(1)).as_deref(), Some(&b"a\nc\n"[..]));
         assert_eq!((held.take(ConnId(1)), held.take(ConnId(3))), (None, None));
         assert_eq!(held.take(ConnId(2)).as_deref(), Some(&b"b\n"[..]));
@@ -78,19 +81,22 @@ mod tests {
     #[test]
     fn notice_without_a_next_message_is_due_soon() {
         let mut held = HeldNotices::default();
-        assert!(held.hold(ConnId(1), b"a\n", 1_000) && held.hold(ConnId(2), b"b\n", 1_010));
-        assert_eq!(held.next_due(), Some(1_050));
-        assert_eq!(held.take_due(1_049), None);
+        assert!(
+            held.hold(ConnId(1), b"a\n", Timestamp::from_ms(1_000))
+                && held.hold(ConnId(2), b"b\n", Timestamp::from_ms(1_010))
+        );
+        assert_eq!(held.next_due(), Some(Timestamp::from_ms(1_050)));
+        assert_eq!(held.take_due(Timestamp::from_ms(1_049)), None);
         held.take(ConnId(1));
-        assert_eq!(held.take_due(1_060), Some((ConnId(2), b"b\n".to_vec())));
-        assert_eq!((held.take_due(9_000), held.next_due()), (None, None));
+        assert_eq!(held.take_due(Timestamp::from_ms(1_060)), Some((ConnId(2), b"b\n".to_vec())));
+        assert_eq!((held.take_due(Timestamp::from_ms(9_000)), held.next_due()), (None, None));
     }
 
     #[test]
     fn what_waits_for_one_connection_is_bounded() {
         let mut held = HeldNotices::default();
-        assert!(held.hold(ConnId(1), &[b'x'; BYTES_MAX], 0));
-        assert!(!held.hold(ConnId(1), b"y", 0));
+        assert!(held.hold(ConnId(1), &[b'x'; BYTES_MAX], Timestamp::default()));
+        assert!(!held.hold(ConnId(1), b"y", Timestamp::default()));
         assert_eq!(held.take(ConnId(1)).map(|lines| lines.len()), Some(BYTES_MAX));
     }
 }

@@ -41,7 +41,7 @@ use crate::watch::Watcher;
 use crate::{auth, engine};
 use agon_bots::Houses;
 use agon_core::lobby::Lobby;
-use agon_core::{Millis, PlayerName};
+use agon_core::{Millis, PlayerName, Timestamp};
 use agon_games::Registry;
 use agon_store::{Append, AppendError, Log, LogError, Snapshot, Standing};
 pub use handle::Handle;
@@ -194,7 +194,7 @@ impl Driver {
         let passwords =
             Passwords::new(Some(runtime.clone()), limits.password_checks_per_address_max);
         if let Some(now) = log.clock_ms()? {
-            clock::set(now);
+            clock::set(Timestamp::from_ms(now));
         }
         let (sender, inbox) = channel();
         let shared = Shared::new(passwords, games.clone(), Arc::downgrade(&log));
@@ -419,7 +419,7 @@ impl Driver {
     fn feed(&mut self, time: Time, input: Input) {
         let read_at = match &input {
             Input::Said { at, .. } | Input::Translated { at, .. } => {
-                self.handle.meters().inbox_ms.add(time.now.saturating_sub(*at));
+                self.handle.meters().inbox_ms.add(time.now.since(*at));
                 Some(*at)
             }
             Input::Peer { at, .. } => Some(*at),
@@ -442,7 +442,7 @@ impl Driver {
         }
         self.engine.handle(time, input);
         if let Some(at) = read_at {
-            let until = at.saturating_sub(BEHIND_MS_MAX);
+            let until = at.before(BEHIND_MS_MAX);
             let read_until = self.handle.meters().reads.heard_until(until);
             self.engine.elapse(Time { now: time.now, read_until }, until);
         }
@@ -464,7 +464,7 @@ impl Driver {
         let pause_max = if self.is_leased { LEASE_PAUSE } else { PAUSE_MAX };
         let Some(at) = due else { return Some(pause_max) };
         let now = clock::now_ms();
-        (at > now).then(|| Duration::from_millis(at - now).min(pause_max))
+        (at > now).then(|| Duration::from_millis(at.since(now)).min(pause_max))
     }
 
     fn failure(&mut self) -> Option<ServerError> {
@@ -603,7 +603,7 @@ impl Driver {
     }
 
     /// Writes the notices that have waited long enough.
-    fn release_until(&mut self, until: Millis) {
+    fn release_until(&mut self, until: Timestamp) {
         while let Some((conn, lines)) = self.held.take_due(until) {
             if let Some(outbox) = self.outboxes.get(&conn)
                 && outbox.send(&lines, None) == Written::Full
@@ -615,7 +615,7 @@ impl Driver {
     }
 
     /// Handles the outcome of sending a request: it was written, or it waits.
-    fn asked(&mut self, conn: ConnId, ask: AskId, written: Written, follows: Option<Millis>) {
+    fn asked(&mut self, conn: ConnId, ask: AskId, written: Written, follows: Option<Timestamp>) {
         let until = match written {
             Written::At(at) => {
                 let time = self.engine.time();
@@ -627,7 +627,7 @@ impl Driver {
             Written::Full => return,
         };
         if let Some(at) = follows {
-            self.handle.meters().turn_ms.add(until.saturating_sub(at));
+            self.handle.meters().turn_ms.add(until.since(at));
         }
     }
 
@@ -792,7 +792,7 @@ impl Driver {
 
     /// Closes the outboxes and waits until the gateways have written their contents.
     fn say_goodbye(&mut self) {
-        self.release_until(Millis::MAX);
+        self.release_until(Timestamp::MAX);
         let mut leaving: HashSet<ConnId> = self.outboxes.keys().copied().collect();
         self.outboxes.values().for_each(|outbox| outbox.ends(CloseReason::Stopping));
         self.outboxes.clear();

@@ -10,7 +10,7 @@ use crate::driver::{Handle, Place};
 use crate::engine::seat_side::{Framed, Framing, NORMAL, Received, error_line, received};
 use crate::engine::{CloseReason, ConnId, Input, Seat};
 use crate::net::socket;
-use agon_core::Millis;
+use agon_core::Timestamp;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -190,7 +190,7 @@ impl Reader<'_> {
     }
 
     /// Passes a received message on.
-    async fn act(&mut self, received: Received, at: Millis) -> Next {
+    async fn act(&mut self, received: Received, at: Timestamp) -> Next {
         let conn = self.conn;
         match received {
             Received::Nothing => {}

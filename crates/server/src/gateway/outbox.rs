@@ -6,12 +6,12 @@
 
 use super::Limits;
 use super::direct::{Direct, Wrote};
-use crate::clock::now_ms;
+use crate::clock::{AtomicTimestamp, now_ms};
 use crate::driver::Handle;
 use crate::engine::{AskId, CloseReason, ConnId, Input, Seat, Tell, Wire};
-use agon_core::Millis;
+use agon_core::Timestamp;
 use agon_wire::peer::PeerMessage;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::mpsc;
@@ -21,7 +21,7 @@ use tokio::sync::mpsc::error::TrySendError;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
     /// It was written to the socket at this time.
-    At(Millis),
+    At(Timestamp),
     /// It waits for the connection's task, which reports to the engine when a request was written.
     Later,
     /// The outbox is full: the other end does not read.
@@ -33,19 +33,19 @@ pub(crate) enum Written {
 pub(crate) enum Receipt {
     /// The engine: it is a request.
     Engine { engine: Handle, conn: ConnId, ask: AskId },
-    /// A flag for a caller that polls: the time of the write, 0 until then.
-    Flag(Arc<AtomicU64>),
+    /// A flag for a caller that polls: whether the message was written.
+    Flag(Arc<AtomicBool>),
 }
 
 impl Receipt {
     /// Reports that the message was written.
-    pub(crate) fn written(&self, now: Millis) {
+    pub(crate) fn written(&self, now: Timestamp) {
         match self {
             Receipt::Engine { engine, conn, ask } => {
                 let (conn, ask) = (*conn, ask.clone());
                 engine.send(Input::Delivered { conn, ask, at: now });
             }
-            Receipt::Flag(flag) => flag.store(now, Ordering::Release),
+            Receipt::Flag(flag) => flag.store(true, Ordering::Release),
         }
     }
 }
@@ -59,7 +59,7 @@ pub(crate) enum Out {
     /// A call to translate for another system.
     Tell(Box<Tell>),
     /// A message for an observer on the wire of another system, and when it may be sent.
-    Observed(Box<PeerMessage>, Millis),
+    Observed(Box<PeerMessage>, Timestamp),
     /// A heartbeat.
     Heartbeat,
     /// The answer to a ping frame.
@@ -139,9 +139,9 @@ impl Outbox {
             direct,
             at_once,
             opened_at: now,
-            heard_at: AtomicU64::new(now),
-            said_at: AtomicU64::new(now),
-            beat_at: AtomicU64::new(now),
+            heard_at: AtomicTimestamp::new(now),
+            said_at: AtomicTimestamp::new(now),
+            beat_at: AtomicTimestamp::new(now),
             logged_in: AtomicBool::new(false),
             end: OnceLock::new(),
         };
@@ -198,7 +198,7 @@ impl Outbox {
     }
 
     /// Queues a message that an observer may be sent at `due`; `false` if there is no room.
-    pub(crate) fn observe(&self, message: Box<PeerMessage>, due: Millis) -> bool {
+    pub(crate) fn observe(&self, message: Box<PeerMessage>, due: Timestamp) -> bool {
         self.put(Out::Observed(message, due))
     }
 
@@ -262,18 +262,18 @@ pub(crate) struct Liveness {
     pub(super) direct: Option<Direct>,
     /// The taker of its requests otherwise.
     pub(super) at_once: Option<AtOnce>,
-    opened_at: Millis,
-    heard_at: AtomicU64,
-    said_at: AtomicU64,
-    beat_at: AtomicU64,
+    opened_at: Timestamp,
+    heard_at: AtomicTimestamp,
+    said_at: AtomicTimestamp,
+    beat_at: AtomicTimestamp,
     logged_in: AtomicBool,
     /// Why it closes, once that is known.
     end: OnceLock<CloseReason>,
 }
 
 impl Liveness {
-    pub(super) fn heard(&self, now: Millis) {
-        self.heard_at.store(now, Ordering::Relaxed);
+    pub(super) fn heard(&self, now: Timestamp) {
+        self.heard_at.store(now);
     }
 
     /// Records why the connection closes; the first reason counts.
@@ -287,8 +287,8 @@ impl Liveness {
         (end, self.logged_in.load(Ordering::Relaxed))
     }
 
-    pub(super) fn said(&self, now: Millis) {
-        self.said_at.store(now, Ordering::Relaxed);
+    pub(super) fn said(&self, now: Timestamp) {
+        self.said_at.store(now);
     }
 
     /// Queues a message of the gateway itself; `false` if there is no room, or the engine has
@@ -308,11 +308,11 @@ impl Liveness {
     }
 
     /// Checks the connection's deadlines at `now`.
-    pub(super) fn look(&self, now: Millis, limits: &Limits, engine: &Handle) {
-        let since = |at: &AtomicU64| now.saturating_sub(at.load(Ordering::Relaxed));
+    pub(super) fn look(&self, now: Timestamp, limits: &Limits, engine: &Handle) {
+        let since = |at: &AtomicTimestamp| now.since(at.load());
         if !self.logged_in.load(Ordering::Relaxed) {
             // Before the login there are no heartbeats, only the login deadline.
-            if now.saturating_sub(self.opened_at) >= limits.login_ms_max {
+            if now.since(self.opened_at) >= limits.login_ms_max {
                 engine.send(Input::LoginDue { conn: self.conn });
             }
             return;
@@ -331,7 +331,7 @@ impl Liveness {
             // If there is no room, a write is stuck, and that has a deadline of its own.
             self.send(Out::Close(crate::engine::seat_side::GOING_AWAY));
         } else if quiet.min(since(&self.beat_at)) >= limits.heartbeat_ms {
-            self.beat_at.store(now, Ordering::Relaxed);
+            self.beat_at.store(now);
             self.send(Out::Heartbeat);
         }
     }
@@ -362,11 +362,11 @@ mod tests {
         let start = liveness.opened_at;
         let looked = times.iter().map(|(at, what_happens)| {
             match *what_happens {
-                "hears" => liveness.heard(start + at),
-                "says" => liveness.said(start + at),
+                "hears" => liveness.heard(start + *at),
+                "says" => liveness.said(start + *at),
                 _ => {}
             }
-            liveness.look(start + at, &limits, &engine);
+            liveness.look(start + *at, &limits, &engine);
             what(&mut receiver)
         });
         looked.collect()
@@ -394,8 +394,8 @@ mod tests {
     fn observer_that_does_not_read_is_cut_off() {
         let (outbox, _unread) = Outbox::new(ConnId(1), Seat::program(Wire::Fish), 1, None);
         let message = || Box::new(PeerMessage::SignedUp { next: true });
-        assert!(outbox.observe(message(), 0));
-        assert!(!outbox.observe(message(), 0), "there is no room");
+        assert!(outbox.observe(message(), Timestamp::default()));
+        assert!(!outbox.observe(message(), Timestamp::default()), "there is no room");
         assert_eq!(outbox.liveness().ended().0, CloseReason::SlowReader);
     }
 

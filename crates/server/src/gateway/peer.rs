@@ -17,7 +17,7 @@ use crate::driver::Handle;
 use crate::engine::seat_side::{GRACE_MS, PAUSE_MS, Talk};
 use crate::engine::{CloseReason, ConnId, Input, PeerSaid, Peers, Seat, Tell};
 use crate::net::socket;
-use agon_core::{Millis, PlayerName};
+use agon_core::{PlayerName, Timestamp};
 use agon_wire::fish::observer::Follow;
 use agon_wire::peer::Speaker;
 use agon_wire::sign_up::{BadSignUp, Newcomer};
@@ -281,7 +281,7 @@ impl Visit<'_> {
                 }
                 () = at(silent), if silent.is_some() => {
                     let now = now_ms();
-                    let late_ms = now.saturating_sub(self.engine.meters().reads.heard_until(now));
+                    let late_ms = now.since(self.engine.meters().reads.heard_until(now));
                     if late_ms > 0 {
                         // The reply may be in the socket: the server itself is late.
                         self.silent_at = Some(Instant::now() + Duration::from_millis(late_ms));
@@ -294,7 +294,7 @@ impl Visit<'_> {
         }
     }
 
-    fn pass_on(&self, said: Option<PeerSaid>, at: Millis) {
+    fn pass_on(&self, said: Option<PeerSaid>, at: Timestamp) {
         if let Some(said) = said {
             self.engine.send(Input::Peer { conn: self.conn, said, at });
         }

@@ -8,7 +8,7 @@ use super::{Gateway, Limits, Stream, connection};
 use crate::clock::now_ms;
 use crate::engine::{CloseReason, Input, PeerSaid, Peers, Seat};
 use crate::net::socket;
-use agon_core::Millis;
+use agon_core::Timestamp;
 use agon_wire::fish::observer::{Follow, Observer};
 use agon_wire::peer::PeerMessage;
 use std::collections::VecDeque;
@@ -55,7 +55,7 @@ pub(super) async fn serve_observer(
 struct Feed<'a> {
     observer: Observer,
     /// The delayed messages, in order.
-    delayed: VecDeque<(Millis, PeerMessage)>,
+    delayed: VecDeque<(Timestamp, PeerMessage)>,
     limits: &'a Limits,
 }
 
@@ -74,7 +74,7 @@ impl Feed<'_> {
                     return liveness.ends(CloseReason::Unwritable);
                 }
             }
-            let wait_ms = self.delayed.front().map(|(due, _)| due.saturating_sub(now_ms()));
+            let wait_ms = self.delayed.front().map(|(due, _)| due.since(now_ms()));
             tokio::select! {
                 out = outbox.recv() => match out {
                     Some(Out::Observed(message, due)) => self.delay(*message, due),
@@ -99,7 +99,7 @@ impl Feed<'_> {
         self.delayed.pop_front_if(|(due, _)| *due <= now).map(|(_, message)| message)
     }
 
-    fn delay(&mut self, message: PeerMessage, due: Millis) {
+    fn delay(&mut self, message: PeerMessage, due: Timestamp) {
         if self.delayed.len() >= DELAYED_MAX {
             self.delayed.pop_front();
         }
@@ -137,7 +137,7 @@ mod tests {
         feed.delay(PeerMessage::Won(true), now_ms() + 3_600_000);
         assert!(feed.next_due().is_none(), "not for an hour");
         for _ in 0..DELAYED_MAX {
-            feed.delay(PeerMessage::Won(false), 0);
+            feed.delay(PeerMessage::Won(false), Timestamp::default());
         }
         assert_eq!(feed.delayed.len(), DELAYED_MAX);
         assert!(matches!(feed.next_due(), Some(PeerMessage::Won(false))), "the oldest is gone");

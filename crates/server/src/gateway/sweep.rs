@@ -43,7 +43,7 @@ pub(super) async fn sweep(gateway: Gateway) {
         timer.tick().await;
         let Some(gateway) = gateway.upgrade() else { return };
         let now = now_ms();
-        let late = now.saturating_sub(looked_at) > pause + gateway.host.limits().heartbeat_ms;
+        let late = now.since(looked_at) > pause + gateway.host.limits().heartbeat_ms;
         looked_at = now;
         for liveness in gateway.connections.open() {
             if late {

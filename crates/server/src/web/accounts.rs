@@ -18,7 +18,7 @@ use crate::engine::query::{
 use crate::passwords::{Attempt, Purpose, Unchecked};
 use crate::throttle::Verdict;
 use agon_core::lobby::{AccountKind, LobbyCommand, PasswordHash, Role};
-use agon_core::{Millis, PlayerName, PlayerStatistics};
+use agon_core::{PlayerName, PlayerStatistics, Timestamp};
 use axum::Json;
 use axum::extract::{ConnectInfo, Path, Query, State};
 use axum::http::{StatusCode, header};
@@ -90,11 +90,11 @@ pub(super) struct AccountInFull {
 pub(super) struct NewSession {
     account: PlayerName,
     token: String,
-    expires_at: Millis,
+    expires_at: Timestamp,
 }
 
 impl NewSession {
-    pub(super) fn new(account: PlayerName, token: String, expires_at: Millis) -> NewSession {
+    pub(super) fn new(account: PlayerName, token: String, expires_at: Timestamp) -> NewSession {
         NewSession { account, token, expires_at }
     }
 

@@ -11,8 +11,8 @@ use crate::engine::MatchKey;
 use crate::engine::query::{FindSecrets, ListFaultyMatches, ListPlaying, MatchSecrets};
 use agon_core::lobby::Role;
 use agon_core::{
-    Event, Evidence, FaultKind, Faulted, MatchId, Millis, OpenRequest, PlayerName, RequestId,
-    Secrets, TournamentId, evidence,
+    Event, Evidence, FaultKind, Faulted, MatchId, OpenRequest, PlayerName, RequestId, Secrets,
+    Timestamp, TournamentId, evidence,
 };
 use axum::Json;
 use axum::extract::{Path, State};
@@ -49,7 +49,7 @@ struct Fault {
 #[derive(Serialize, JsonSchema)]
 struct ShownEvidence {
     /// When it was noted.
-    at: Millis,
+    at: Timestamp,
     /// A sentence for people.
     detail: String,
     /// The request that was open, if one was.

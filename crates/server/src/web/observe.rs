@@ -12,7 +12,7 @@ use crate::engine::seat_side::{Framed, Framing, GOING_AWAY, NORMAL, PROTOCOL_ERR
 use crate::engine::watch::{About, Shown};
 use crate::net::{Guest, Limits, socket};
 use crate::watch::Watch;
-use agon_core::{Millis, Policy};
+use agon_core::{Millis, Policy, Timestamp};
 use agon_wire::websocket::{Opcode, encode};
 use axum::extract::{ConnectInfo, FromRequest, Query, Request};
 use axum::http::{HeaderMap, StatusCode};
@@ -319,9 +319,9 @@ impl Observer {
     }
 
     /// Waits until `due`.
-    fn poll_bell(&mut self, due: Millis, context: &mut Context<'_>) -> Poll<()> {
+    fn poll_bell(&mut self, due: Timestamp, context: &mut Context<'_>) -> Poll<()> {
         // At most a minute, in case the clock was set back.
-        let wait = Duration::from_millis(due.saturating_sub(now_ms()).clamp(1, 60_000));
+        let wait = Duration::from_millis(due.since(now_ms()).clamp(1, 60_000));
         let at = Instant::now() + wait;
         match &mut self.bell {
             Some(bell) => bell.as_mut().reset(at),
@@ -370,7 +370,7 @@ fn id(shown: &Shown) -> String {
 
 /// The data of an event: the state, which was written once for all observers, and its age.
 fn data(shown: &Shown) -> String {
-    let behind_ms = now_ms().saturating_sub(shown.at);
+    let behind_ms = now_ms().since(shown.at);
     let object = shown.data.strip_suffix('}').unwrap_or(&shown.data);
     match shown.skipped {
         0 => format!("{object},\"behind_ms\":{behind_ms}}}"),

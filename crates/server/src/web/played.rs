@@ -6,8 +6,8 @@ use super::{Answer, Web, answers, archive, games, standings};
 use crate::engine::query::FindAccount;
 use crate::recent::{At, KEPT_MAX};
 use agon_core::{
-    Event, GameResult, Line, Match, MatchId, MatchName, MatchReplay, MatchReport, Millis,
-    PlayerName, Raw, ReplayStep, TournamentId,
+    Event, GameResult, Line, Match, MatchId, MatchName, MatchReplay, MatchReport, PlayerName, Raw,
+    ReplayStep, Timestamp, TournamentId,
 };
 use agon_games::{GameState, Registry, Seat, Viewer};
 use axum::Json;
@@ -40,7 +40,7 @@ struct PlayedMatch {
     tournament: TournamentId,
     game: String,
     /// When it was over.
-    at: Millis,
+    at: Timestamp,
     #[serde(flatten)]
     report: MatchReport,
 }
@@ -114,7 +114,7 @@ pub(super) struct Replay {
 #[derive(Serialize, JsonSchema)]
 struct Step {
     /// When.
-    at: Millis,
+    at: Timestamp,
     /// The event's name in the log.
     event: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]

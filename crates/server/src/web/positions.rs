@@ -7,7 +7,7 @@ use super::{Answer, Web, archive, games, matches};
 use crate::clock::now_ms;
 use crate::engine::query::{FindSecrets, MatchSecrets};
 use agon_core::{
-    ApplyError, Line, MatchId, MatchReplay, Millis, Raw, ReplayStep, Secrets, TournamentId,
+    ApplyError, Line, MatchId, MatchReplay, Raw, ReplayStep, Secrets, Timestamp, TournamentId,
 };
 use agon_games::{Registry, Viewer};
 use axum::Json;
@@ -33,10 +33,10 @@ pub(super) struct Positions {
     game: String,
     number: u32,
     /// The server's time, which shows how old the latest position is.
-    now: Millis,
+    now: Timestamp,
     /// When the latest position was reached; nothing before the first.
     #[serde(skip_serializing_if = "Option::is_none")]
-    changed_at: Option<Millis>,
+    changed_at: Option<Timestamp>,
     /// How many positions there were so far.
     count: usize,
     /// Those the reader does not have, the latest last.
@@ -47,7 +47,7 @@ pub(super) struct Positions {
 #[derive(Serialize, JsonSchema)]
 struct Position {
     /// When it was reached.
-    at: Millis,
+    at: Timestamp,
     /// The public view.
     view: Raw,
 }

@@ -3,7 +3,7 @@
 use super::tournaments::unknown;
 use super::{Answer, Web, archive};
 use crate::engine::query::{FindTournament, FoundTournament};
-use agon_core::{Event, Line, MatchId, Millis, Override, PlayerName, Ruling, TournamentId, Why};
+use agon_core::{Event, Line, MatchId, Override, PlayerName, Ruling, Timestamp, TournamentId, Why};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::IntoResponse;
@@ -23,7 +23,7 @@ pub(super) struct Rulings {
 #[serde(deny_unknown_fields)]
 struct Ruled {
     /// When. For a voided game: when its match was reported.
-    at: Millis,
+    at: Timestamp,
     what: What,
     /// The match it is about, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,12 +54,12 @@ enum What {
 }
 
 impl Ruled {
-    fn new(at: Millis, what: What, ruling: &Ruling) -> Ruled {
+    fn new(at: Timestamp, what: What, ruling: &Ruling) -> Ruled {
         let Ruling { by, why } = ruling.clone();
         Ruled { at, what, r#match: None, game: None, winners: None, by, why }
     }
 
-    fn result(at: Millis, what: What, result: &Override) -> Ruled {
+    fn result(at: Timestamp, what: What, result: &Override) -> Ruled {
         let winners = Some(result.winners.clone());
         Ruled { winners, ..Ruled::new(at, what, &result.ruling) }
     }

@@ -3,7 +3,7 @@
 
 use super::{Streams, matches, tournaments};
 use crate::world::World;
-use agon_core::{CheatCost, Event, Line, Millis, PlayerName};
+use agon_core::{CheatCost, Event, Line, Millis, PlayerName, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How long the end of a tournament may have been in flight when a player was listed: as long as
@@ -73,7 +73,7 @@ fn no_listed_winner(streams: &Streams, lobby: &[&Line]) -> Result<(), String> {
             _ => None,
         });
         let Some((at, winners)) = ended else { continue };
-        let listed = listed_at(lobby, at.saturating_sub(ON_ITS_WAY_MS), at);
+        let listed = listed_at(lobby, at.before(ON_ITS_WAY_MS), at);
         if let Some(winner) = winners.iter().find(|winner| listed.contains(winner)) {
             return Err(format!("{winner} won {id} and was on the blacklist"));
         }
@@ -82,7 +82,7 @@ fn no_listed_winner(streams: &Streams, lobby: &[&Line]) -> Result<(), String> {
 }
 
 /// Players who were on the blacklist at `from` and were not removed from it by `to`.
-fn listed_at<'a>(lobby: &[&'a Line], from: Millis, to: Millis) -> BTreeSet<&'a PlayerName> {
+fn listed_at<'a>(lobby: &[&'a Line], from: Timestamp, to: Timestamp) -> BTreeSet<&'a PlayerName> {
     let mut listed = BTreeSet::new();
     for line in lobby {
         match &line.event {

@@ -6,7 +6,7 @@ use crate::disk::Entry;
 use crate::history::{History, Written};
 use crate::plan::player_name;
 use crate::world::World;
-use agon_core::{Event, Fault, FaultKind, Faulted, Millis};
+use agon_core::{Event, Fault, FaultKind, Faulted, Millis, Timestamp};
 use agon_engine::query::Order;
 
 /// How long a person may be disconnected, as docs/protocol/native.md says.
@@ -245,7 +245,7 @@ fn disconnected(world: &World, player: &str, entry: &Entry) -> Result<(), String
     let person = world.bots.iter().any(|bot| bot.name.as_str() == player && bot.temper.person);
     let away_ms = if person { AWAY_MS.min(reconnect_ms - 1) } else { reconnect_ms };
     match at >= started + away_ms {
-        true => not_here(history, player, entry, at - away_ms),
+        true => not_here(history, player, entry, at.before(away_ms)),
         false => Err("its connection was there".into()),
     }
 }
@@ -269,19 +269,26 @@ fn waited_in_vain(
     entry: &Entry,
     wait_ms: Millis,
 ) -> Result<(), String> {
-    let since = entry.line.at.saturating_sub(wait_ms);
-    let started = history.servers.get(&entry.writer).map_or(0, |server| server.started);
+    let since = entry.line.at.before(wait_ms);
+    let started =
+        history.servers.get(&entry.writer).map_or(Timestamp::default(), |server| server.started);
     if started > since {
         return Err(format!("the server was only there since {started}"));
     }
     not_here(history, faulted.player.as_str(), entry, since)
 }
 
-fn not_here(history: &History, player: &str, entry: &Entry, since: Millis) -> Result<(), String> {
+fn not_here(
+    history: &History,
+    player: &str,
+    entry: &Entry,
+    since: Timestamp,
+) -> Result<(), String> {
     let here = history.here.get(player).into_iter().flatten();
     let mut here = here.filter(|here| here.server == entry.writer);
     let there = here.find(|here| {
-        here.from < entry.line.at && here.to.is_none_or(|to| to > since.min(entry.line.at - 1))
+        here.from < entry.line.at
+            && here.to.is_none_or(|to| to > since.min(entry.line.at.before(1)))
     });
     match there {
         Some(here) => Err(format!("it was there from {} to {:?}", here.from, here.to)),

@@ -3,7 +3,7 @@
 
 use super::{Streams, matches};
 use crate::world::World;
-use agon_core::{Event, Millis, PlayerName};
+use agon_core::{Event, Millis, PlayerName, Timestamp};
 use std::collections::BTreeMap;
 
 pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
@@ -12,7 +12,7 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
         let mut wait_ms = 0;
         // When the match was paused: no clock runs in a pause.
         let mut rests = None;
-        let mut since: BTreeMap<PlayerName, Millis> = BTreeMap::new();
+        let mut since: BTreeMap<PlayerName, Timestamp> = BTreeMap::new();
         for entry in entries {
             let at = entry.line.at;
             match &entry.line.event {
@@ -28,7 +28,7 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                     let player = &expired.faulted.player;
                     let began = since.get(player).copied().unwrap_or(at);
                     if at < began + wait_ms {
-                        let early = began + wait_ms - at;
+                        let early = (began + wait_ms).since(at);
                         return Err(format!(
                             "{tournament}/{id}: {player} is given up {early} ms early"
                         ));
@@ -53,13 +53,13 @@ fn took(
     world: &World,
     player: &PlayerName,
     request: String,
-    (took_ms, rests): (Millis, Option<Millis>),
+    (took_ms, rests): (Millis, Option<Timestamp>),
     server: u32,
 ) -> Result<(), String> {
     let key = (player.to_string(), request);
     let written = world.history.written.get(&key).map_or(&[][..], Vec::as_slice);
     let heard = world.history.heard.get(&key).map_or(&[][..], Vec::as_slice);
-    let until = |at: Millis| rests.map_or(at, |since| since.min(at));
+    let until = |at: Timestamp| rests.map_or(at, |since: Timestamp| since.min(at));
     let own = || written.iter().filter(|written| written.server == server);
     // A player who changes their connection gets the request again with the time that is left.
     let whole_ms = own().map(|written| written.limit_ms).max().unwrap_or(0);

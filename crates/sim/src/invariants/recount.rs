@@ -6,7 +6,7 @@ use super::{Streams, course, matches, tournaments};
 use crate::disk::Entry;
 use crate::history::History;
 use crate::world::World;
-use agon_core::{Event, FaultKind, Faulted, Millis, PlayerName, TournamentId};
+use agon_core::{Event, FaultKind, Faulted, PlayerName, Timestamp, TournamentId};
 use std::collections::BTreeSet;
 
 pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
@@ -123,7 +123,7 @@ fn announced(world: &World, id: &str, results: usize) -> Result<(), String> {
 }
 
 /// Whether a player was connected from before a decision to the end of the run.
-fn stayed(history: &History, player: &PlayerName, server: u32, at: Millis) -> bool {
+fn stayed(history: &History, player: &PlayerName, server: u32, at: Timestamp) -> bool {
     let here = history.here.get(player.as_str()).into_iter().flatten();
     let mut here = here.filter(|here| here.server == server && here.from < at);
     // A server may not have noticed yet that a connection has broken.

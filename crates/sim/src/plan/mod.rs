@@ -5,13 +5,13 @@ mod peers;
 
 use crate::disk::Pace;
 use agon_bots::SplitMix64 as Rng;
-use agon_core::Millis;
+use agon_core::{Millis, Timestamp};
 use agon_engine::Peers;
 use agon_engine::SecondLogin;
 pub(crate) use cup::{Cup, Entry};
 
 /// When the world begins, in milliseconds since 1970.
-pub(crate) const BEGIN: Millis = 1_000_000;
+pub(crate) const BEGIN: Timestamp = Timestamp::from_ms(1_000_000);
 
 /// How a player behaves until everything is healed, in times per thousand requests.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,6 +3,7 @@
 use super::{CRASH_TRIES, Happening, Server, World};
 use crate::disk::Pace;
 use crate::invariants::{self, Failure};
+use agon_core::Timestamp;
 
 impl World {
     pub(super) fn happen(&mut self, happening: Happening) -> Result<(), Failure> {
@@ -85,7 +86,7 @@ impl World {
             }
         }
         self.bots.iter_mut().for_each(|bot| bot.healed = true);
-        self.servers.iter_mut().for_each(|server| server.busy_until = 0);
+        self.servers.iter_mut().for_each(|server| server.busy_until = Timestamp::default());
         if self.servers.is_empty() {
             self.start_server()?;
         }

@@ -26,7 +26,7 @@ use crate::socket::Socket;
 use crate::trace::Trace;
 use agon_bots::SplitMix64 as Rng;
 use agon_core::lobby::{AccountKind, PasswordHash, Role};
-use agon_core::{Event, Millis, Secret, TournamentId};
+use agon_core::{Event, Millis, Secret, Timestamp, TournamentId};
 use agon_games::Registry;
 use operator::OperatorOrders;
 pub(crate) use operator::leaves_a_trace;
@@ -78,8 +78,8 @@ pub(crate) struct Server {
     pub(crate) id: u32,
     pub(crate) driver: Driver,
     pub(crate) sockets: BTreeMap<usize, Socket>,
-    busy_until: Millis,
-    started: Millis,
+    busy_until: Timestamp,
+    started: Timestamp,
     /// Whether the server was asked to stop.
     stopping: bool,
     /// How many steps it has taken.
@@ -90,8 +90,8 @@ pub(crate) struct World {
     pub(crate) plan: Plan,
     pub(crate) seed: u64,
     rng: Rng,
-    now: Millis,
-    queue: BinaryHeap<Reverse<(Millis, u64)>>,
+    now: Timestamp,
+    queue: BinaryHeap<Reverse<(Timestamp, u64)>>,
     happenings: BTreeMap<u64, Happening>,
     next: u64,
     pub(crate) disk: Arc<Disk>,
@@ -152,7 +152,7 @@ impl World {
         }
     }
 
-    fn at(&mut self, at: Millis, happening: Happening) {
+    fn at(&mut self, at: Timestamp, happening: Happening) {
         self.next += 1;
         self.queue.push(Reverse((at, self.next)));
         self.happenings.insert(self.next, happening);
@@ -197,13 +197,13 @@ impl World {
         let plan = self.plan.clone();
         for at in &plan.crashes {
             let patience = if self.rng.chance(800) { CRASH_TRIES } else { 0 };
-            self.at(BEGIN + at, Happening::CrashAny(patience));
+            self.at(BEGIN + *at, Happening::CrashAny(patience));
         }
-        plan.rivals.iter().for_each(|at| self.at(BEGIN + at, Happening::Rival));
-        plan.cuts.iter().for_each(|at| self.at(BEGIN + at, Happening::CutAny));
-        plan.stalls.iter().for_each(|(at, ms)| self.at(BEGIN + at, Happening::StallAny(*ms)));
-        plan.stops.iter().for_each(|at| self.at(BEGIN + at, Happening::StopAny));
-        plan.orders.iter().for_each(|at| self.at(BEGIN + at, Happening::Order));
+        plan.rivals.iter().for_each(|at| self.at(BEGIN + *at, Happening::Rival));
+        plan.cuts.iter().for_each(|at| self.at(BEGIN + *at, Happening::CutAny));
+        plan.stalls.iter().for_each(|(at, ms)| self.at(BEGIN + *at, Happening::StallAny(*ms)));
+        plan.stops.iter().for_each(|at| self.at(BEGIN + *at, Happening::StopAny));
+        plan.orders.iter().for_each(|at| self.at(BEGIN + *at, Happening::Order));
         self.at(BEGIN + plan.chaos_ms, Happening::Heal);
         for bot in 0..self.bots.len() {
             self.at(BEGIN + 20 + bot as u64, Happening::Wake(bot));
@@ -232,7 +232,7 @@ impl World {
         Ok(())
     }
 
-    fn deadline(&self) -> Millis {
+    fn deadline(&self) -> Timestamp {
         BEGIN + self.plan.chaos_ms + HEALED_MS_MAX
     }
 
@@ -258,7 +258,7 @@ impl World {
         quiet && self.is_announced() && self.unfinished().is_empty()
     }
 
-    fn next_time(&self) -> Option<Millis> {
+    fn next_time(&self) -> Option<Timestamp> {
         let happening = self.queue.peek().map(|Reverse((at, _))| *at);
         let timers = self.servers.iter().filter_map(|server| {
             let due = server.driver.next_due()?;

@@ -8,7 +8,7 @@ use crate::plan::player_name;
 use crate::sabotage::Sabotage;
 use crate::socket::Socket;
 use agon_bots::Houses;
-use agon_core::Millis;
+use agon_core::Timestamp;
 use agon_engine::Settings;
 use std::collections::BTreeMap;
 
@@ -41,7 +41,15 @@ impl World {
         self.history.servers.insert(id, Lifetime { started: self.now, ended: None });
         let (sockets, busy_until, started) = (BTreeMap::new(), 0, self.now);
         let (stopping, steps) = (false, 0);
-        self.servers.push(Server { id, driver, sockets, busy_until, started, stopping, steps });
+        self.servers.push(Server {
+            id,
+            driver,
+            sockets,
+            busy_until: Timestamp::from_ms(busy_until),
+            started,
+            stopping,
+            steps,
+        });
         Ok(())
     }
 
@@ -115,9 +123,9 @@ impl World {
     }
 
     /// The time by a server's own clock.
-    pub(super) fn server_time(&self, server: &Server) -> Millis {
+    pub(super) fn server_time(&self, server: &Server) -> Timestamp {
         match self.sabotage {
-            Some(Sabotage::FastClock) => self.now + (self.now - server.started) / 4,
+            Some(Sabotage::FastClock) => self.now + (self.now.since(server.started)) / 4,
             _ => self.now,
         }
     }

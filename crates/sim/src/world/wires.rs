@@ -323,7 +323,8 @@ impl World {
 
     /// A planted bug of the gateway: some messages run into the next.
     fn merge(&self, bytes: &[u8]) -> Vec<u8> {
-        let lost = self.sabotage == Some(Sabotage::MergeLines) && self.now.is_multiple_of(5);
+        let lost =
+            self.sabotage == Some(Sabotage::MergeLines) && self.now.as_ms().is_multiple_of(5);
         let lost = lost && !self.healed;
         bytes.iter().copied().filter(|byte| !lost || *byte != b'\n').collect()
     }
@@ -408,7 +409,7 @@ impl World {
                 let line = format!(r#"{{"type":"answer","id":"{id}","answer":{}}}"#, said.answer);
                 (link, Out::Line(line), meant)
             }
-            (Some(Sabotage::Misroute), Some(_)) if self.now.is_multiple_of(7) => {
+            (Some(Sabotage::Misroute), Some(_)) if self.now.as_ms().is_multiple_of(7) => {
                 let Link { bot, server, .. } = self.links[link];
                 let other = self.links.iter().position(|other| {
                     other.up && other.server == server && other.bot != bot && other.way.is_native()

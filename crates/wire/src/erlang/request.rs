@@ -7,7 +7,7 @@ use super::queue::box_of;
 use super::referee::MatchSeen;
 use super::refs::Refs;
 use super::term::{Ref, Term};
-use agon_core::{Millis, RequestId, TournamentId};
+use agon_core::{RequestId, Timestamp, TournamentId};
 use agon_games::yahtzee::{Boxes, CardView, Question, View};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -159,7 +159,7 @@ impl Hand {
 pub(super) struct Missed {
     pub(super) hand: Hand,
     /// Until when no other turn with these dice is sent to the player.
-    pub(super) until: Millis,
+    pub(super) until: Timestamp,
 }
 
 /// Finds the open turn that the end of a turn answers, as an index into `open`. The message names

@@ -20,7 +20,7 @@ use super::request::{ForClass, ForQueue, ForReferee, Missed, Open, Parts, REQUES
 use super::term::{Pid, Ref, Term};
 use super::{Password, queue, referee};
 use crate::native::{FromPlayer, Hello, PROTOCOL_VERSION, ToLobby};
-use agon_core::{Millis, PlayerName, RequestId, TournamentId};
+use agon_core::{Millis, PlayerName, RequestId, Timestamp, TournamentId};
 use agon_games::Refusal;
 use agon_games::yahtzee::{Boxes, Question};
 use serde_json::Value;
@@ -120,7 +120,7 @@ enum Stands<W> {
     /// The player is invited, and has not answered.
     Invited,
     /// The player is in it and has not accepted yet. Requests are held until they do.
-    Told { since: Millis, held: Vec<(Term, Option<W>)> },
+    Told { since: Timestamp, held: Vec<(Term, Option<W>)> },
     /// The player accepted, and this process plays.
     Accepted(Pid),
 }
@@ -139,7 +139,7 @@ struct Held<W> {
     term: Term,
     written: Option<W>,
     /// It is sent then at the latest.
-    until: Millis,
+    until: Timestamp,
 }
 
 /// One player's session.
@@ -284,7 +284,12 @@ impl<W> Session<W> {
     }
 
     /// Processes a line of the server; `written` records when it was written.
-    pub fn line(&mut self, line: &[u8], written: Option<W>, now: Millis) -> Vec<SessionOutput<W>> {
+    pub fn line(
+        &mut self,
+        line: &[u8],
+        written: Option<W>,
+        now: Timestamp,
+    ) -> Vec<SessionOutput<W>> {
         if line.starts_with(REQUEST) {
             return self.asked(line, written, now);
         }
@@ -311,13 +316,18 @@ impl<W> Session<W> {
     /// Processes a request that only needs to be sent to the player. Requests that are already
     /// answered, and all other lines, go to [`line`](Session::line). It may bring the
     /// [`deadline`](Session::deadline) closer.
-    pub fn ask(&mut self, line: &[u8], written: W, now: Millis) -> Option<Vec<SessionOutput<W>>> {
+    pub fn ask(
+        &mut self,
+        line: &[u8],
+        written: W,
+        now: Timestamp,
+    ) -> Option<Vec<SessionOutput<W>>> {
         let simple = self.open.iter().all(|open| open.then.is_none());
         (simple && line.starts_with(REQUEST)).then(|| self.asked(line, Some(written), now))
     }
 
     /// When the next timer is due.
-    pub fn deadline(&self) -> Option<Millis> {
+    pub fn deadline(&self) -> Option<Timestamp> {
         let told = self.tournaments.iter().filter_map(|tournament| match tournament.stands {
             Stands::Told { since, .. } => Some(since + self.accept_ms),
             _ => None,
@@ -326,7 +336,7 @@ impl<W> Session<W> {
     }
 
     /// Withdraws players who have not accepted in time, and sends held requests that are due.
-    pub fn due(&mut self, now: Millis) -> Vec<SessionOutput<W>> {
+    pub fn due(&mut self, now: Timestamp) -> Vec<SessionOutput<W>> {
         let accept_ms = self.accept_ms;
         let over = self.tournaments.extract_if(.., |tournament| {
             matches!(tournament.stands, Stands::Told { since, .. } if since + accept_ms <= now)
@@ -362,7 +372,7 @@ impl<W> Session<W> {
     }
 
     /// Processes a notification.
-    fn noticed(&mut self, said: &Value, now: Millis) -> Vec<SessionOutput<W>> {
+    fn noticed(&mut self, said: &Value, now: Timestamp) -> Vec<SessionOutput<W>> {
         let data = &said["data"];
         let Some(id) = data["tournament"].as_str().map(TournamentId::from_text) else {
             return Vec::new();
@@ -424,7 +434,7 @@ impl<W> Session<W> {
     }
 
     /// A tournament of the player starts.
-    fn starts(&mut self, id: TournamentId, now: Millis) -> Vec<SessionOutput<W>> {
+    fn starts(&mut self, id: TournamentId, now: Timestamp) -> Vec<SessionOutput<W>> {
         let known = self.tournaments.iter_mut().find(|known| known.id == id);
         let told = || Stands::Told { since: now, held: Vec::new() };
         match (known, &self.speaks) {
@@ -449,7 +459,7 @@ impl<W> Session<W> {
     }
 
     /// The player has no more games in a tournament.
-    fn over(&mut self, id: &TournamentId, now: Millis) -> Vec<SessionOutput<W>> {
+    fn over(&mut self, id: &TournamentId, now: Timestamp) -> Vec<SessionOutput<W>> {
         let Some(at) = self.tournaments.iter().position(|known| known.id == *id) else {
             return Vec::new();
         };
@@ -466,14 +476,14 @@ impl<W> Session<W> {
     }
 
     /// Removes requests that are no longer open, and sends the requests that they held back.
-    fn close(&mut self, now: Millis, which: impl Fn(&Open) -> bool) -> Vec<SessionOutput<W>> {
+    fn close(&mut self, now: Timestamp, which: impl Fn(&Open) -> bool) -> Vec<SessionOutput<W>> {
         let closed: Vec<Open> = self.open.extract_if(.., |open| which(open)).collect();
         closed.iter().for_each(|open| self.forget(open, now));
         self.send_held(now)
     }
 
     /// Removes a closed request. An answer to it may still arrive if the player has it.
-    fn forget(&mut self, open: &Open, now: Millis) {
+    fn forget(&mut self, open: &Open, now: Timestamp) {
         self.held.retain(|held| held.id != open.id);
         if open.is_due() && matches!(self.speaks, Speaks::Queue { .. }) {
             if self.missed.len() == MISSED_MAX {
@@ -485,7 +495,7 @@ impl<W> Session<W> {
 
     /// Whether a turn has the same dice as another one that the player has, or had lately. The end
     /// of a turn names nothing but its dice.
-    fn is_ambiguous(&self, asked: &Open, now: Millis) -> bool {
+    fn is_ambiguous(&self, asked: &Open, now: Timestamp) -> bool {
         let hand = asked.hand();
         let other = |open: &Open| open.id != asked.id && open.is_due() && open.hand() == hand;
         self.open.iter().any(other)
@@ -493,7 +503,7 @@ impl<W> Session<W> {
     }
 
     /// Sends the held requests that need not wait any more.
-    fn send_held(&mut self, now: Millis) -> Vec<SessionOutput<W>> {
+    fn send_held(&mut self, now: Timestamp) -> Vec<SessionOutput<W>> {
         let mut outputs = Vec::new();
         let mut at = 0;
         while at < self.held.len() {
@@ -515,7 +525,7 @@ impl<W> Session<W> {
     }
 
     /// Processes a request of the server.
-    fn asked(&mut self, line: &[u8], written: Option<W>, now: Millis) -> Vec<SessionOutput<W>> {
+    fn asked(&mut self, line: &[u8], written: Option<W>, now: Timestamp) -> Vec<SessionOutput<W>> {
         let told = match &self.speaks {
             Speaks::Class(variant) => {
                 let variant = *variant;
@@ -565,7 +575,7 @@ impl<W> Session<W> {
         &mut self,
         line: &[u8],
         written: Option<W>,
-        now: Millis,
+        now: Timestamp,
     ) -> Vec<SessionOutput<W>> {
         let Some(Request { id, question, view, .. }) = ForQueue::read(line) else {
             return Vec::new();
@@ -619,7 +629,7 @@ impl<W> Session<W> {
         id: &str,
         question: Question,
         card: Option<Boxes>,
-        now: Millis,
+        now: Timestamp,
     ) -> Option<Next<W>> {
         let parts = Parts::of(id)?;
         let at = self.open.iter().position(|open| *open.of_match == *parts.of_match);

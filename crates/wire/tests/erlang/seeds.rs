@@ -4,6 +4,7 @@
 //! every field of every term is held against its name in the form.
 
 use agon_core::PlayerName;
+use agon_core::Timestamp;
 use agon_core::statistics::{Record, Tally};
 use agon_games::yahtzee::{Answer, Config, Yahtzee};
 use agon_games::{Game, Seat, Seed, Viewer};
@@ -153,7 +154,7 @@ impl Table {
 
     /// A line of the server, and what the player is told because of it.
     fn line(&mut self, line: &str) -> Option<Term> {
-        told(self.session.line(line.as_bytes(), None, 0))
+        told(self.session.line(line.as_bytes(), None, Timestamp::default()))
     }
 
     /// The next question of the game, as the player is asked it.
@@ -175,7 +176,9 @@ impl Table {
 
     /// The player answers, and the game goes on.
     fn answer(&mut self, (message, term): (Message, Term)) {
-        for output in self.session.hear(&message, &term, None, 0).expect("an answer") {
+        for output in
+            self.session.hear(&message, &term, None, Timestamp::default()).expect("an answer")
+        {
             let SessionOutput::Answer { answer, .. } = output else { panic!("{output:?}") };
             let answer: Answer = serde_json::from_str(&answer.expect("an answer")).unwrap();
             self.game.apply(Seat(0), &answer).expect("a legal answer");
@@ -185,7 +188,11 @@ impl Table {
     /// The terms that the player receives for a message.
     fn hears(&mut self, (message, term): (Message, Term)) -> Option<Term> {
         let from = pid("eve@box", 91);
-        told(self.session.hear(&message, &term, Some(&from), 0).expect("it is heard"))
+        told(
+            self.session
+                .hear(&message, &term, Some(&from), Timestamp::default())
+                .expect("it is heard"),
+        )
     }
 }
 

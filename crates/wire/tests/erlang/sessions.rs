@@ -2,6 +2,7 @@
 //! and what is not accepted.
 
 use agon_core::PlayerName;
+use agon_core::Timestamp;
 use agon_wire::erlang::class::Variant;
 use agon_wire::erlang::refs::{Key, Refs};
 use agon_wire::erlang::session::{ErlangLogin, NotAccepted, Session, SessionOutput, Speaks};
@@ -24,7 +25,7 @@ pub(crate) struct Visit {
     session: Session<u32>,
     refs: Arc<Refs>,
     /// The time.
-    pub(crate) now: u64,
+    pub(crate) now: Timestamp,
     /// Terms it was sent.
     pub(crate) told: Vec<Term>,
 }
@@ -39,13 +40,13 @@ impl Visit {
         let (session, first) =
             Session::new(login, manager, Arc::clone(&refs), Key::new([9; 8]), 1_000);
         assert!(matches!(&first[0], FromPlayer::Hello(_)));
-        Visit { session, refs, now: 0, told: Vec::new() }
+        Visit { session, refs, now: Timestamp::default(), told: Vec::new() }
     }
 
     pub(crate) fn logged_in(speaks: Speaks, active: u32) -> Visit {
         let mut visit = Visit::new(speaks);
         let welcome = json!({"type": "welcome", "account": "eve", "active": active, "waiting": 2});
-        assert_eq!(visit.line(&welcome, 0)[0], "logged in");
+        assert_eq!(visit.line(&welcome, Timestamp::default())[0], "logged in");
         visit
     }
 
@@ -82,17 +83,20 @@ impl Visit {
         shown.collect()
     }
 
-    pub(crate) fn line(&mut self, line: &Value, now: u64) -> Vec<String> {
+    pub(crate) fn line(&mut self, line: &Value, now: Timestamp) -> Vec<String> {
         let outputs = self.session.line(line.to_string().as_bytes(), None, now);
         self.shown(outputs)
     }
 
     pub(crate) fn resumed(&mut self, cup: &str) -> Vec<String> {
         let data = json!({"tournament": cup, "game": "yahtzee", "resumed": true});
-        self.line(&json!({"type": "notice", "about": "tournament", "data": data}), 0)
+        self.line(
+            &json!({"type": "notice", "about": "tournament", "data": data}),
+            Timestamp::default(),
+        )
     }
 
-    fn notice(&mut self, about: &str, now: u64) -> Vec<String> {
+    fn notice(&mut self, about: &str, now: Timestamp) -> Vec<String> {
         let data = json!({"tournament": "cup", "game": "yahtzee", "reply": "open"});
         self.line(&json!({"type": "notice", "about": about, "data": data}), now)
     }
@@ -142,11 +146,11 @@ impl Visit {
         answers
     }
 
-    pub(crate) fn deadline(&self) -> Option<u64> {
+    pub(crate) fn deadline(&self) -> Option<Timestamp> {
         self.session.deadline()
     }
 
-    pub(crate) fn due(&mut self, now: u64) -> Vec<String> {
+    pub(crate) fn due(&mut self, now: Timestamp) -> Vec<String> {
         let due = self.session.due(now);
         self.shown(due)
     }
@@ -204,7 +208,7 @@ fn class() -> Speaks {
 fn requests_wait_for_the_accepting_process() {
     let mut visit = Visit::logged_in(class(), 0);
     let ticket = visit.last()[3].clone();
-    let told = visit.notice("tournament", 100);
+    let told = visit.notice("tournament", Timestamp::from_ms(100));
     assert!(told[0].starts_with("tell 91: {start_tournament,<agon@localhost.1.0>,\"eve\","));
     assert_eq!(told[1], "stirred");
     let invitation = visit.told.last().cloned();
@@ -219,13 +223,13 @@ fn requests_wait_for_the_accepting_process() {
 #[test]
 fn late_or_invalid_accept_leaves_the_tournament() {
     let mut visit = Visit::logged_in(class(), 0);
-    visit.notice("tournament", 100);
-    assert_eq!(visit.session.deadline(), Some(1_100));
-    assert!(visit.session.due(1_099).is_empty());
-    let due = visit.session.due(1_100);
+    visit.notice("tournament", Timestamp::from_ms(100));
+    assert_eq!(visit.session.deadline(), Some(Timestamp::from_ms(1_100)));
+    assert!(visit.session.due(Timestamp::from_ms(1_099)).is_empty());
+    let due = visit.session.due(Timestamp::from_ms(1_100));
     assert_eq!(visit.shown(due), ["withdraw cup"]);
     let mut visit = Visit::logged_in(class(), 0);
-    visit.notice("invitation", 0);
+    visit.notice("invitation", Timestamp::default());
     let heard = visit.hear(&accept(&visit, &pid(91), reference(1).into())).unwrap();
     assert_eq!(heard, ["say Reject"]);
 }
@@ -238,7 +242,10 @@ fn returning_player_gets_open_requests_at_once() {
     assert!(asked[0].starts_with("tell 91: {play_request,"), "{asked:?}");
     // Another one that starts later is a new one.
     let data = json!({"tournament": "other", "game": "yahtzee"});
-    let started = visit.line(&json!({"type": "notice", "about": "tournament", "data": data}), 0);
+    let started = visit.line(
+        &json!({"type": "notice", "about": "tournament", "data": data}),
+        Timestamp::default(),
+    );
     assert!(started[0].contains("start_tournament"), "{started:?}");
 }
 
@@ -292,7 +299,7 @@ fn wrong_answers_reach_the_rules_as_they_were_sent() {
     let said = visit.hear(&action(&visit.request_data(), 0)).unwrap();
     assert_eq!(said, [r#"say cup:r1m1.1.0.0 {"keep":[true,true,true,true,true]}"#]);
     let mut visit = Visit::logged_in(Speaks::Queue { password: Password("pw".into()) }, 1);
-    visit.notice("tournament", 0);
+    visit.notice("tournament", Timestamp::default());
     visit.request("cup:r1m1.1.0.0", keep(1), 1);
     let (tid, gid) = (visit.last()[1].clone(), visit.last()[2].clone());
     let modify = |password: &str, dice: i64| {
@@ -310,14 +317,17 @@ fn wrong_answers_reach_the_rules_as_they_were_sent() {
 fn logins_are_answered_in_their_vocabulary() {
     let mut visit = Visit::new(Speaks::Queue { password: Password("pw".into()) });
     let welcome = json!({"type": "welcome", "account": "eve", "active": 3, "waiting": 2});
-    let told = visit.line(&welcome, 0);
+    let told = visit.line(&welcome, Timestamp::default());
     assert_eq!(told, ["logged in", "tell 91: {authenticated,3,2}"]);
     let wrong = json!({"type": "error", "code": "wrong-credentials", "detail": "no"});
     let mut visit = Visit::new(Speaks::Queue { password: Password("pw".into()) });
-    let told = visit.line(&wrong, 0);
+    let told = visit.line(&wrong, Timestamp::default());
     assert_eq!(told, ["not let in: wrong-credentials", "tell 91: {not_authenticated}"]);
     for speaks in [class(), Speaks::Referee { login: reference(5) }] {
-        assert_eq!(Visit::new(speaks).line(&wrong, 0), ["not let in: wrong-credentials"]);
+        assert_eq!(
+            Visit::new(speaks).line(&wrong, Timestamp::default()),
+            ["not let in: wrong-credentials"]
+        );
     }
 }
 
@@ -326,9 +336,9 @@ fn logins_are_answered_in_their_vocabulary() {
 fn a_new_tournament_after_a_login_is_an_invitation() {
     // It is out of the only tournament it was in, so the count that comes with the login is wrong.
     let mut visit = Visit::logged_in(class(), 1);
-    let over = visit.notice("tournament-over", 0);
+    let over = visit.notice("tournament-over", Timestamp::default());
     assert_eq!(over, ["stirred"]);
-    let started = visit.notice("tournament", 0);
+    let started = visit.notice("tournament", Timestamp::default());
     assert!(started[0].contains("start_tournament"), "{started:?}");
 }
 
@@ -336,7 +346,7 @@ fn a_new_tournament_after_a_login_is_an_invitation() {
 fn refusals_of_the_lobby_are_for_the_operators_log() {
     let mut visit = Visit::logged_in(Speaks::Queue { password: Password("pw".into()) }, 0);
     let refused = json!({"type": "error", "code": "refused", "detail": "too many places"});
-    assert_eq!(visit.line(&refused, 0), ["refused: too many places"]);
+    assert_eq!(visit.line(&refused, Timestamp::default()), ["refused: too many places"]);
 }
 
 /// The evidence is the term that was sent, without its password.
@@ -347,7 +357,8 @@ fn evidence_is_the_sent_term() {
     let dice = Term::List([6; 5].map(Term::Int).into());
     let (eve, pw) = (Term::string("eve"), Term::string("pw"));
     let term = Term::tuple([eve, pw, Term::atom("end_turn"), dice, Term::atom("aces")]);
-    let heard = visit.session.hear(&read(&term).unwrap(), &term, None, 0).unwrap();
+    let heard =
+        visit.session.hear(&read(&term).unwrap(), &term, None, Timestamp::default()).unwrap();
     let SessionOutput::Answer { sent, .. } = &heard[0] else { panic!("{heard:?}") };
     assert_eq!(sent, "{\"eve\",\"…\",end_turn,[6,6,6,6,6],aces}");
     let mut visit = Visit::logged_in(class(), 0);
@@ -371,6 +382,6 @@ fn a_tournament_of_another_game_is_left() {
     let mut visit = Visit::logged_in(class(), 0);
     let data = json!({"tournament": "ice", "game": "fish", "reply": "open"});
     let line = |about: &str| json!({"type": "notice", "about": about, "data": data});
-    assert_eq!(visit.line(&line("invitation"), 0), ["say Reject"]);
-    assert_eq!(visit.line(&line("tournament"), 0), ["withdraw ice"]);
+    assert_eq!(visit.line(&line("invitation"), Timestamp::default()), ["say Reject"]);
+    assert_eq!(visit.line(&line("tournament"), Timestamp::default()), ["withdraw ice"]);
 }

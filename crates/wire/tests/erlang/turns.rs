@@ -2,6 +2,7 @@
 //! protocol plays in several tournaments at once.
 
 use crate::sessions::Visit;
+use agon_core::Timestamp;
 use agon_wire::erlang::Password;
 use agon_wire::erlang::session::{NotAccepted, Speaks};
 use agon_wire::erlang::term::Term;
@@ -69,7 +70,7 @@ fn dice_that_are_open_elsewhere_wait_until_those_are_answered() {
 #[test]
 fn a_turn_that_is_under_way_does_not_wait_for_ever() {
     let mut visit = visit();
-    visit.now = 5_000;
+    visit.now = Timestamp::from_ms(5_000);
     visit.request("one:r1m1.1.0.0", rolled([1, 2, 3, 4, 5]), 1);
     visit.request("two:r1m1.1.0.0", rolled([6, 6, 6, 5, 4]), 2);
     let (tid, gid) = (visit.last()[1].clone(), visit.last()[2].clone());
@@ -107,7 +108,7 @@ fn an_answer_to_a_turn_that_is_over_is_late_and_not_a_cheat() {
 #[test]
 fn dice_of_a_turn_that_ended_unanswered_wait_for_a_late_answer() {
     let mut visit = visit();
-    visit.now = 10_000;
+    visit.now = Timestamp::from_ms(10_000);
     visit.request("one:r1m1.1.0.0", rolled([1, 2, 3, 4, 5]), 1);
     match_over(&mut visit, "one");
     assert_eq!(visit.request("two:r1m1.1.0.0", rolled([1, 2, 3, 4, 5]), 2), Vec::<String>::new());

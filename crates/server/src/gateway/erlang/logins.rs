@@ -11,7 +11,7 @@ use crate::engine::query::{Decide, FindAccount, FindPassword};
 use crate::passwords::{Attempt, Purpose};
 use crate::throttle::Verdict;
 use agon_core::lobby::{AccountKind, LobbyCommand, PasswordHash, Role};
-use agon_core::{Millis, PlayerName};
+use agon_core::{Millis, PlayerName, Timestamp};
 use agon_wire::erlang::session::{ErlangLogin, Speaks};
 use agon_wire::erlang::term::{Pid, Term};
 use agon_wire::erlang::{Password, queue};
@@ -31,7 +31,7 @@ const STOPPING: &str = "the server stops";
 /// A request to log in or to change a password.
 pub(super) enum LoginRequest {
     /// Registers or logs in; the time is when the player first asked.
-    Login(ErlangLogin, Millis),
+    Login(ErlangLogin, Timestamp),
     /// Logs in by the queue protocol, which has replies for new users and rejected logins.
     Queue { pid: Pid, user: PlayerName, password: Option<Password> },
     /// Sets or changes a password; `from` is notified if that fails.
@@ -80,9 +80,9 @@ pub(super) async fn keep(hub: Arc<Hub>, node: Arc<Node>, mut logins: mpsc::Recei
 
 /// Retries a login when earlier wrong passwords no longer delay it. The player's protocol has no
 /// rejection, so they would wait for ever. `since` is when they first asked.
-pub(super) fn try_again(hub: &Arc<Hub>, node: &Arc<Node>, login: ErlangLogin, since: Millis) {
+pub(super) fn try_again(hub: &Arc<Hub>, node: &Arc<Node>, login: ErlangLogin, since: Timestamp) {
     let place = Arc::clone(&node.waiting).try_acquire_owned();
-    let over = now_ms().saturating_sub(since) > WAITING_MS_MAX;
+    let over = now_ms().since(since) > WAITING_MS_MAX;
     let Some(place) = place.ok().filter(|_| !over) else {
         let (name, user) = (node.name.as_str(), login.user.as_str());
         let reason = if over { "it waited too long" } else { "too many logins wait" };

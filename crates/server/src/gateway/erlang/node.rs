@@ -8,7 +8,7 @@ use crate::clock::now_ms;
 use crate::gateway::accept;
 use crate::gateway::bucket::Bucket;
 use crate::gateway::outbox::Receipt;
-use agon_core::{Fault, FaultKind};
+use agon_core::{Fault, FaultKind, Timestamp};
 use agon_wire::erlang::NAMES;
 use agon_wire::erlang::control::{self, Control, Process};
 use agon_wire::erlang::decode;
@@ -256,7 +256,13 @@ async fn listen(
 }
 
 /// Handles a control message of a node.
-async fn hear(hub: &Arc<Hub>, node: &Arc<Node>, control: Control, at: u64, bucket: &mut Bucket) {
+async fn hear(
+    hub: &Arc<Hub>,
+    node: &Arc<Node>,
+    control: Control,
+    at: Timestamp,
+    bucket: &mut Bucket,
+) {
     match control {
         Control::Send { from, to, message } => match to {
             Process::Name(name) if NAMES.contains(&name.as_str()) => {

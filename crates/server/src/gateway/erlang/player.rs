@@ -11,7 +11,7 @@ use crate::engine::{AskId, ConnId, Input, Seat, TranslatedAnswer};
 use crate::gateway::bucket::Bucket;
 use crate::gateway::connection;
 use crate::gateway::outbox::{Liveness, Out, Outbox, Receipt, Taker};
-use agon_core::{Fault, Millis, PlayerName};
+use agon_core::{Fault, Millis, PlayerName, Timestamp};
 use agon_wire::erlang::control::{Control, Process};
 use agon_wire::erlang::location::Location;
 use agon_wire::erlang::queue;
@@ -37,7 +37,7 @@ pub(super) struct Player {
     bucket: Mutex<Bucket>,
     /// The login until it succeeds, and when the player first asked, for protocols without a
     /// rejection.
-    login: Mutex<Option<(ErlangLogin, Millis)>>,
+    login: Mutex<Option<(ErlangLogin, Timestamp)>>,
     /// Notified when a deadline may be earlier than before.
     wake: Notify,
     /// The processes whose end disconnects the player.
@@ -51,7 +51,7 @@ pub(super) struct Player {
 
 /// Starts a session: opens a connection to the engine, says hello and logs in. `since` is when the
 /// player first asked.
-pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: ErlangLogin, since: Millis) {
+pub(super) async fn visit(hub: &Arc<Hub>, node: &Arc<Node>, login: ErlangLogin, since: Timestamp) {
     let places = Arc::clone(&hub.gateway.0.places).try_acquire_owned();
     let (Ok(place), Ok(random)) = (places, auth::random::<8>()) else {
         hub.gateway.engine().meters().turned_away.add();
@@ -137,7 +137,7 @@ struct Who {
     pid: Pid,
     key: Key,
     /// The login to retry after too many wrong passwords, and when the player first asked.
-    login: Option<(ErlangLogin, Millis)>,
+    login: Option<(ErlangLogin, Timestamp)>,
     location: Location,
     found_again: bool,
 }
@@ -253,10 +253,10 @@ async fn attend(
 }
 
 /// Waits for a deadline, for ever if there is none.
-async fn pass(deadline: Option<Millis>) {
+async fn pass(deadline: Option<Timestamp>) {
     match deadline {
         Some(at) => {
-            tokio::time::sleep(Duration::from_millis(at.saturating_sub(now_ms()))).await;
+            tokio::time::sleep(Duration::from_millis(at.since(now_ms()))).await;
         }
         None => std::future::pending().await,
     }
@@ -293,7 +293,7 @@ impl Player {
         hub: &Arc<Hub>,
         node: &Arc<Node>,
         outputs: Vec<SessionOutput<Receipt>>,
-        at: Millis,
+        at: Timestamp,
     ) {
         for output in outputs {
             match output {
@@ -336,7 +336,7 @@ impl Player {
     }
 
     /// Sends the engine a message, when its inbox has a place.
-    async fn say(&self, hub: &Hub, message: FromPlayer, at: Millis) {
+    async fn say(&self, hub: &Hub, message: FromPlayer, at: Timestamp) {
         let place = self.place().await;
         let input = Input::Said { conn: self.conn, message, at };
         hub.gateway.engine().send_placed(input, place);
@@ -347,7 +347,7 @@ impl Player {
         place.expect("the semaphore is never closed")
     }
 
-    fn login(&self) -> MutexGuard<'_, Option<(ErlangLogin, Millis)>> {
+    fn login(&self) -> MutexGuard<'_, Option<(ErlangLogin, Timestamp)>> {
         self.login.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
@@ -387,7 +387,7 @@ impl Player {
     }
 
     /// How long to wait before reading more of the player's input.
-    pub(super) fn wait_ms(&self, now: Millis) -> Option<Millis> {
+    pub(super) fn wait_ms(&self, now: Timestamp) -> Option<Millis> {
         let mut bucket = self.bucket.lock().unwrap_or_else(|broken| broken.into_inner());
         bucket.take(0, now).err()
     }

@@ -8,12 +8,12 @@ use crate::clock::now_ms;
 use crate::engine::query::{Decide, ListRequests};
 use crate::gateway::outbox::Receipt;
 use agon_core::lobby::{Lobby, LobbyCommand};
-use agon_core::{Millis, TournamentId};
+use agon_core::{Timestamp, TournamentId};
 use agon_wire::erlang::location::Requester;
 use agon_wire::erlang::term::{Pid, Term};
 use agon_wire::erlang::{class, referee};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How long to wait before the next attempt to reach a node; it doubles every time.
@@ -83,13 +83,13 @@ async fn deliver(
     loop {
         let node = hub.nodes().get(&address.node).cloned();
         if let Some(node) = node {
-            let written = Arc::new(AtomicU64::new(0));
+            let written = Arc::new(AtomicBool::new(false));
             let receipt = Receipt::Flag(Arc::clone(&written));
             node.tell(pid.clone(), told.clone(), Some(receipt));
-            while written.load(Ordering::Acquire) == 0 && !node.writer.is_closed() {
+            while !written.load(Ordering::Acquire) && !node.writer.is_closed() {
                 tokio::time::sleep(WRITTEN).await;
             }
-            if written.load(Ordering::Acquire) > 0 {
+            if written.load(Ordering::Acquire) {
                 return true;
             }
             continue;
@@ -115,6 +115,6 @@ async fn deliver(
 async fn is_kept(hub: &Hub, id: &TournamentId) -> bool {
     let kept = hub.gateway.engine().ask(ListRequests).await.unwrap_or_default();
     let now = now_ms();
-    let is_young = |since: Millis| now.saturating_sub(since) < Lobby::REQUEST_MS_MAX;
+    let is_young = |since: Timestamp| now.since(since) < Lobby::REQUEST_MS_MAX;
     kept.iter().any(|one| one.tournament == *id && is_young(one.since))
 }

@@ -7,7 +7,7 @@ use super::player::Player;
 use super::{Hub, OnNode, again};
 use crate::clock::now_ms;
 use crate::gateway::bucket::Bucket;
-use agon_core::{Millis, PlayerName};
+use agon_core::{PlayerName, Timestamp};
 use agon_wire::erlang::session::{ErlangLogin, Speaks};
 use agon_wire::erlang::term::{Pid, Ref, Term};
 use agon_wire::erlang::{BadMessage, Message, class, queue, read, referee};
@@ -21,7 +21,7 @@ pub(super) async fn deliver(
     node: &Arc<Node>,
     from: Option<&Pid>,
     term: &Term,
-    at: Millis,
+    at: Timestamp,
     bucket: &mut Bucket,
 ) {
     let message = read(term);
@@ -123,7 +123,7 @@ async fn garbled(
     (player, from): (Option<OnNode>, Option<&Pid>),
     term: &Term,
     bad: &BadMessage,
-    at: Millis,
+    at: Timestamp,
 ) {
     let user = player.as_ref().map(|(_, player)| &player.user);
     refuse(node, user, &bad.to_string(), NOT_ACCEPTED);

@@ -6,7 +6,7 @@ use crate::erlang::request::{Hand, turn_of};
 use crate::erlang::term::{Pid, Ref, Term};
 use crate::erlang::{Answers, BadMessage, Message, Password, class, queue, referee};
 use crate::native::{FromPlayer, ToLobby};
-use agon_core::{Millis, TournamentId};
+use agon_core::{Timestamp, TournamentId};
 use agon_games::Refusal;
 
 /// The queue for players of the queue protocol, shared with players of other protocols.
@@ -34,7 +34,7 @@ impl<W> Session<W> {
         message: &Message,
         term: &Term,
         from: Option<&Pid>,
-        now: Millis,
+        now: Timestamp,
     ) -> Result<Vec<SessionOutput<W>>, NotAccepted> {
         match (message, &self.speaks) {
             (Message::Class(said), Speaks::Class(variant)) => self.hear_class(*variant, said, term),
@@ -149,7 +149,7 @@ impl<W> Session<W> {
         &mut self,
         what: &Owned,
         term: &Term,
-        now: Millis,
+        now: Timestamp,
     ) -> Result<Vec<SessionOutput<W>>, NotAccepted> {
         let lobby = |what| Ok(vec![SessionOutput::Say(FromPlayer::Lobby(what))]);
         match what {
