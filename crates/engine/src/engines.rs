@@ -119,7 +119,7 @@ pub(crate) struct SentAsk {
     pub(crate) follows: Option<Timestamp>,
 }
 
-/// The lobby engine's knowledge of the other engines.
+/// An engine's knowledge of the others.
 #[derive(Default)]
 pub(crate) struct CellEngines {
     /// The engines of running tournaments that this engine does not own itself.
@@ -129,6 +129,8 @@ pub(crate) struct CellEngines {
     /// The players who have no more games in tournaments of other engines.
     departed: BTreeSet<(TournamentId, PlayerName)>,
     reports: BTreeMap<EngineId, CellReport>,
+    /// The tournaments that the lobby's engine gave to this one.
+    given: BTreeSet<TournamentId>,
 }
 
 impl CellEngines {
@@ -214,6 +216,21 @@ impl Engine {
             EngineRole::Lobby { cell_engines } => cell_engines,
             EngineRole::Cells => 0,
         }
+    }
+
+    /// The engine that answers queries about a tournament; `None` if it is this one. The lobby's
+    /// engine answers those about a tournament that has just ended here.
+    pub(crate) fn answers_for(&self, id: &TournamentId) -> Option<EngineId> {
+        match self.services.has_only_cells() {
+            true => (!self.cell_engines.given.contains(id)).then_some(EngineId::LOBBY),
+            false => self.cell_engines.owner(id),
+        }
+    }
+
+    /// Tells the lobby's engine that a tournament is over.
+    pub(crate) fn pass_conclusion(&mut self, conclusion: Conclusion) {
+        self.cell_engines.given.remove(&conclusion.tournament);
+        self.services.pass_to_lobby(ToLobby::Conclude(conclusion));
     }
 
     /// Chooses the engine for a tournament; `None` if this engine owns it.
@@ -334,8 +351,12 @@ impl Engine {
     fn passed_to_cells(&mut self, message: ToCells) {
         match message {
             ToCells::Lobby { seq, at, events } => self.follow_lobby(seq, at, &events),
-            ToCells::Start(plan) => self.in_cells(|cells, cx| cells.start_tournament(cx, plan)),
+            ToCells::Start(plan) => {
+                self.cell_engines.given.insert(plan.id.clone());
+                self.in_cells(|cells, cx| cells.start_tournament(cx, plan));
+            }
             ToCells::TakeUp(plan) => {
+                self.cell_engines.given.insert(plan.id.clone());
                 if let Err(error) = self.in_cells(|cells, cx| cells.take_up(cx, plan)) {
                     self.services.fail(error);
                 }

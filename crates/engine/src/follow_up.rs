@@ -210,7 +210,7 @@ impl Engine {
     /// Dismisses the players of a tournament that is over, and has the lobby record its end.
     fn conclude(&mut self, conclusion: Conclusion) {
         if self.services.has_only_cells() {
-            return self.services.pass_to_lobby(ToLobby::Conclude(conclusion));
+            return self.pass_conclusion(conclusion);
         }
         let Conclusion { tournament, players, winners, head, report } = conclusion;
         players.iter().for_each(|player| self.dismiss_idle(player));

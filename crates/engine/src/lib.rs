@@ -479,7 +479,7 @@ impl Engine {
     /// engine must know every record of the lobby that came before.
     fn asked(&mut self, id: QueryId, query: Box<dyn AnyQuery>) {
         let cell = query.cell(self.lobby.state());
-        match cell.and_then(|cell| self.cell_engines.owner(&cell)) {
+        match cell.and_then(|cell| self.answers_for(&cell)) {
             Some(to) => {
                 self.once_durable(vec![StreamKey::Lobby], FollowUp::Forward(to, id, query));
             }
