@@ -37,10 +37,11 @@ kills:
 		blacklist::a_server_that_is_killed_right_after_a_cheat_lists_the_cheater_when_it_is_back
 
 # make chaos MINUTES=60 PLAYERS=100 SEED=7: the real binary under kills, stops and a bad network.
+# NODES=3: three nodes over PostgreSQL, which are also cut off, while the database is restarted.
 chaos:
 	cargo build --quiet --profile sim --package agon --package agon-chaos
 	target/sim/agon-chaos --agon target/sim/agon --minutes $(or $(MINUTES),5) --players $(or $(PLAYERS),24) \
-		--seed $(or $(SEED),1) $(if $(JSON),--json $(JSON)) $(if $(DIR),--dir $(DIR))
+		--nodes $(or $(NODES),1) --seed $(or $(SEED),1) $(if $(JSON),--json $(JSON)) $(if $(DIR),--dir $(DIR))
 
 # make attack SECONDS=60: readers of a large replay and slow bodies beside 100 honest players.
 attack:

@@ -139,7 +139,7 @@ pub fn check_run_file(text: &str) -> Result<(), String> {
     let read = || {
         let file = parse_toml(text, Path::new("run.toml"))?;
         let args = RunArgs { out: Some("out".into()), ..RunArgs::default() };
-        new_run(&args, file, &Registry::standard()).map(|_| ())
+        new_run(&args, file, &agon_analysis::registry()).map(|_| ())
     };
     read().map_err(|error| format!("{error:#}"))
 }
@@ -301,6 +301,7 @@ fn plain_policy() -> Policy {
             rotate_seats: true,
             duplicate: false,
             sprt: None,
+            measure_luck: false,
             confirm_result: false,
             time: TimeLimits { answer_ms: 10_000, bank_ms: 0, wait_ms: 60_000, house_pace_ms: 0 },
         },

@@ -101,6 +101,7 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
         return match server {
             ServerError::Append(_)
             | ServerError::Entropy(_)
+            | ServerError::Sockets(_)
             | ServerError::Undrained(_)
             | ServerError::TakenOver
             | ServerError::NoDatabase(_) => Exit::Failure,

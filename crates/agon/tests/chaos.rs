@@ -10,11 +10,22 @@ const SEED: u64 = 6;
 
 #[test]
 fn every_trouble_once_and_nothing_is_lost() {
+    run_briefly(1);
+}
+
+#[test]
+fn every_trouble_of_three_nodes_once_and_nothing_is_lost() {
+    run_briefly(3);
+}
+
+/// Disturbs so many nodes and their players in every way there is.
+fn run_briefly(nodes: usize) {
     let dir = tempfile::tempdir().expect("a folder for the test");
     let settings = Settings {
         agon: env!("CARGO_BIN_EXE_agon").into(),
         dir: dir.path().to_owned(),
         lasting: Duration::from_secs(15),
+        nodes,
         players: 12,
         seed: SEED,
         brief: true,

@@ -28,3 +28,12 @@ pub use recorded::{ReadError, RecordedGame, recorded_games};
 pub use sample::Sample;
 pub use trains::TrainsModel;
 pub use yahtzee::YahtzeeModel;
+
+use agon_games::Registry;
+use agon_games::yahtzee::Yahtzee;
+
+/// All games, with a measure of luck where a model is exact. Programs that play or verify matches
+/// use this registry: the results of a match hold its luck if its rules ask for it.
+pub fn registry() -> Registry {
+    Registry::standard().with_luck::<Yahtzee>(yahtzee::luck)
+}

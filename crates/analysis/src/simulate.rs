@@ -11,7 +11,7 @@ use agon_core::{
     PlanError, PlayerName, Policy, Preset, Raw, Secret, Ties, Tournament, TournamentCommand,
     TournamentPlan,
 };
-use agon_games::{GameKind, Registry};
+use agon_games::GameKind;
 use agon_stats::{Interval, RandomNumbers, elo};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -104,7 +104,7 @@ pub fn simulate(
     candidate: &Candidate,
     progress: &(dyn Fn(u32) -> bool + Sync),
 ) -> Result<Simulated, String> {
-    let games = Registry::standard();
+    let games = crate::registry();
     let kind = games.kind(&question.game).ok_or_else(|| {
         let known = games.names().join(", ");
         format!("there is no game {:?}; there are: {known}", question.game)
@@ -324,6 +324,7 @@ fn draw_game(
         scores: ranks.iter().map(|rank| count as i64 - i64::from(*rank)).collect(),
         winners: first.map(|(player, _)| player.clone()).collect(),
         ranks: ranks.into_iter().map(Some).collect(),
+        luck: Vec::new(),
         voided: None,
     }
 }

@@ -7,8 +7,8 @@
 
 use crate::model::{Change, GameModel, Move, Played, Refused, Step};
 use crate::sample::Sample;
-use agon_bots::yahtzee::{Card, Keepers, Roll, Rule, Table, TurnValues, table};
-use agon_games::yahtzee::{Play, ScoreBox, View, Yahtzee};
+use agon_bots::yahtzee::{Card, Keepers, Roll, Rule, TurnValues, table};
+use agon_games::yahtzee::{Config, Play, ScoreBox, View, Yahtzee};
 use agon_games::{Game, Seat, Viewer};
 
 /// Costs below this many points are rounding errors of the table.
@@ -47,12 +47,34 @@ impl GameModel<Yahtzee> for YahtzeeModel {
     }
 }
 
+/// The luck of each seat in a game so far, in whole points; 0 until the first turn is over. `None` if
+/// the organiser fixed dice.
+pub(crate) fn luck(config: &Config, game: &Yahtzee) -> Option<Vec<i64>> {
+    if config.fixed_dice.is_some() {
+        return None;
+    }
+    let view = game.view(Viewer::Full);
+    if view.history.is_empty() {
+        return Some(vec![0; game.seats()]);
+    }
+    let luck = |seat| {
+        let mut steps = Vec::new();
+        SeatAnalysis::new(&[], seat, &view).turns(&view, &mut steps);
+        let draws = steps.iter().filter_map(|step| match step.change {
+            Change::Luck { luck, .. } => Some(luck),
+            Change::Decision { .. } => None,
+        });
+        draws.sum::<f64>().round() as i64
+    };
+    Some(Seat::all(game.seats()).map(luck).collect())
+}
+
 /// The analysis of one seat, turn by turn.
 struct SeatAnalysis {
     seat: Seat,
-    table: &'static Table,
+    rule: Rule,
     scores: [Option<u16>; 13],
-    /// The numbers of the seat's answers, the next one last.
+    /// The numbers of the seat's answers, the next one last; empty if nobody needs them.
     answers: Vec<u32>,
     /// The answer that ended the latest turn, of whichever seat; 0 before the first turn.
     turn_began: Vec<u32>,
@@ -76,8 +98,8 @@ impl SeatAnalysis {
             }
         }
         answers.reverse();
-        let table = table(Rule::from(view.rule));
-        SeatAnalysis { seat, table, scores: [None; 13], answers, turn_began }
+        let rule = Rule::from(view.rule);
+        SeatAnalysis { seat, rule, scores: [None; 13], answers, turn_began }
     }
 
     fn turns(mut self, view: &View, steps: &mut Vec<Step>) {
@@ -87,7 +109,7 @@ impl SeatAnalysis {
         for (turn, play) in plays.iter().enumerate() {
             // A card from the record of a game is one that can occur, and not full before a turn.
             let Ok(card) = Card::new(&self.scores) else { return };
-            let Some(values) = self.table.turn(&card) else { return };
+            let Some(values) = table(self.rule).turn(&card) else { return };
             self.turn(turn, play, &values, steps);
         }
     }
@@ -109,7 +131,7 @@ impl SeatAnalysis {
             }
             if let Some(kept) = play.kept.get(at) {
                 let keepers = Keepers::new(*kept);
-                let Some(number) = self.answers.pop() else { return };
+                let number = self.answers.pop().unwrap_or(0);
                 let value = values.keep(roll, keepers, left);
                 let best = values.best_keepers(roll, left);
                 let cost = (best.value - value).max(0.0);
@@ -135,15 +157,15 @@ impl SeatAnalysis {
         steps: &mut Vec<Step>,
     ) {
         let Some(scored) = play.scored else { return };
-        let Some(number) = self.answers.pop() else { return };
-        let choices: Vec<_> = self.table.boxes(values.card(), roll).collect();
+        let number = self.answers.pop().unwrap_or(0);
+        let table = table(self.rule);
+        let choices: Vec<_> = table.boxes(values.card(), roll).collect();
         let of = |at: ScoreBox| choices.iter().find(|choice| choice.choice == at);
         let best = choices.iter().max_by(|a, b| a.value.total_cmp(&b.value));
         let (Some(chosen), Some(best)) = (of(scored.at), best) else { return };
         let cost = (best.value - chosen.value).max(0.0);
         let better = (cost > ROUNDING).then(|| {
-            let points =
-                self.table.rule().points(values.card().boxes(), best.choice, &roll.counts());
+            let points = table.rule().points(values.card().boxes(), best.choice, &roll.counts());
             format!("score {} in {}", points.unwrap_or(0), best.choice)
         });
         let points = u16::from(scored.points) + scored.bonus;

@@ -3,8 +3,8 @@
 mod support;
 
 use agon_analysis::{
-    AdjustedStandings, Change, Estimate, GameAnalysis, Models, RecordedGame, Refused, Sample, Step,
-    analyse_game,
+    AdjustedStandings, Change, Estimate, GameAnalysis, Models, Move, RecordedGame, Refused, Sample,
+    Step, analyse_game,
 };
 use agon_bots::yahtzee::{self, Champion, Greedy, Optimal};
 use agon_bots::{Bot, Random};
@@ -44,6 +44,25 @@ fn score_is_the_optimum_plus_luck_minus_cost() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn measured_luck_of_a_game_is_that_of_its_analysis() {
+    let kind = agon_analysis::registry().kind("yahtzee").unwrap().clone();
+    for (seed, rule) in (40..).zip(RULES) {
+        let game = play(&config(rule, DiceSource::Duplicate), seed, [&mut Greedy, &mut Random]);
+        let mut end = game.start.boxed_clone();
+        assert_eq!(kind.luck(game.config.get(), &*end), Some(vec![0, 0]), "nothing happened yet");
+        for done in &game.moves {
+            let Move::Answered { seat, answer } = done else { continue };
+            end.apply(*seat, answer).unwrap();
+        }
+        let players = analysed(&game).players;
+        let luck = players.iter().map(|one| one.luck.unwrap().round() as i64).collect();
+        assert_eq!(kind.luck(game.config.get(), &*end), Some(luck));
+        let fixed = r#"{"fixed_dice":[[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]]}"#;
+        assert_eq!(kind.luck(fixed, &*end), None, "players may know dice that are fixed");
     }
 }
 
@@ -98,7 +117,7 @@ fn steps_follow_the_answers_and_name_the_better_choice() {
 fn games_that_were_broken_off_have_costs_but_no_adjusted_score() {
     let mut recorded = play(&Config::default(), 4, [&mut Greedy, &mut Optimal]);
     recorded.moves.truncate(20);
-    recorded.moves.push(agon_analysis::Move::Removed { seat: Seat(0) });
+    recorded.moves.push(Move::Removed { seat: Seat(0) });
     recorded.result.end = GameEnd::Forfeited { by: recorded.result.seats[0].clone() };
     let game = analysed(&recorded);
     assert!(!game.complete && game.players.iter().all(|player| player.adjusted.is_none()));

@@ -143,6 +143,10 @@ pub struct MatchRules {
     /// answer. It needs `duplicate`, and matches of two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sprt: Option<SprtRule>,
+    /// Whether the result of a game says how much luck each player had. Formats with the tie-break
+    /// `luck-adjusted` need it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub measure_luck: bool,
 }
 
 /// A sequential probability ratio test between the two players of a match: is the first player

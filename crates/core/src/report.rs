@@ -41,6 +41,10 @@ pub struct GameResult {
     pub ranks: Vec<Option<u8>>,
     /// The winners; several where first place is shared.
     pub winners: Vec<PlayerName>,
+    /// The luck of each player by seat, in points; empty if it was not measured, or if the game was
+    /// not played to its end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub luck: Vec<i64>,
     /// The operator that voided it, if one did; then it ended `void`, whatever was played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voided: Option<Ruling>,

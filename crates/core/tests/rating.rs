@@ -154,6 +154,7 @@ fn result(how: How, winners: &[usize], count: usize, games: &[Game<'_>]) -> Matc
             scores: vec![0; count],
             ranks: ranks.to_vec(),
             winners: won.iter().map(|seat| seats[*seat].clone()).collect(),
+            luck: Vec::new(),
             voided: None,
         }
     });

@@ -45,7 +45,16 @@ fn game(number: u32, seats: [&str; 2], end: GameEnd, scores: [i64; 2]) -> GameRe
         }
     };
     let winners = (0..2).filter(|at| ranks[*at] == Some(1)).map(|at| seats[at].clone()).collect();
-    GameResult { game: number, seats, end, scores: scores.to_vec(), ranks, winners, voided: None }
+    GameResult {
+        game: number,
+        seats,
+        end,
+        scores: scores.to_vec(),
+        ranks,
+        winners,
+        luck: Vec::new(),
+        voided: None,
+    }
 }
 
 fn result(how: How, winners: &[&str], games: Vec<GameResult>, counts_from: u32) -> MatchResult {

@@ -77,10 +77,14 @@ pub(crate) enum ToCells {
     TakeUp(TournamentPlan),
     /// Enter a player into a running tournament, as the lobby recorded.
     Enter(TournamentId, PlayerName),
+    /// The lobby rejected an entry that the tournament expects.
+    CancelEntry(TournamentId, PlayerName),
     /// Remove a blacklisted player from a tournament.
     Expel(TournamentId, PlayerName),
     /// A player can be reached, and what their seat can do.
     Arrive(PlayerName, PlayerSeat),
+    /// A player cannot be reached; this engine may know them from an earlier tournament.
+    Absent(PlayerName),
     /// A player's connection is closed.
     Detach(PlayerName, ConnId),
     /// Another message from the seat of a player.
@@ -273,6 +277,13 @@ impl Engine {
         }
     }
 
+    /// Tells the engine of a tournament that the lobby rejected an entry.
+    pub(crate) fn cancel_entry(&mut self, id: TournamentId, player: PlayerName) {
+        if let Some(to) = self.cell_engines.owner(&id) {
+            self.pass(to, ToCells::CancelEntry(id, player));
+        }
+    }
+
     /// Removes a blacklisted player from a tournament.
     pub(crate) fn expel_in_place(&mut self, id: &TournamentId, player: &PlayerName) {
         match self.cell_engines.owner(id) {
@@ -281,12 +292,14 @@ impl Engine {
         }
     }
 
-    /// Tells an engine how a player is reached, if they are.
+    /// Tells an engine how a player is reached, or that they are not.
     fn pass_seat(&mut self, to: EngineId, player: &PlayerName) {
         let seat = self.services.present.seat(player).filter(|seat| seat.conn().is_some());
-        if let Some(seat) = seat.map(PlayerSeat::without_requests) {
-            self.pass(to, ToCells::Arrive(player.clone(), seat));
-        }
+        let message = match seat.map(PlayerSeat::without_requests) {
+            Some(seat) => ToCells::Arrive(player.clone(), seat),
+            None => ToCells::Absent(player.clone()),
+        };
+        self.pass(to, message);
     }
 
     /// The other engines in which a player plays.
@@ -362,6 +375,9 @@ impl Engine {
                 }
             }
             ToCells::Enter(id, player) => self.in_cells(|cells, cx| cells.enter(cx, &id, &player)),
+            ToCells::CancelEntry(id, player) => {
+                self.in_cells(|cells, cx| cells.cancel_entry(cx, &id, &player));
+            }
             ToCells::Expel(id, player) => {
                 self.in_cells(|cells, cx| cells.expel_from(cx, &id, &player));
             }
@@ -370,6 +386,11 @@ impl Engine {
             ToCells::Arrive(player, seat) => {
                 self.services.present.arrive(&player, seat);
                 self.tell_cells(&player, FromSeat::Arrive);
+            }
+            ToCells::Absent(player) => {
+                if let Some(conn) = self.conn_of(&player) {
+                    self.services.present.leave(&player, conn);
+                }
             }
             ToCells::Detach(player, conn) => {
                 if self.services.present.leave(&player, conn) {

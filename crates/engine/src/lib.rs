@@ -483,6 +483,10 @@ impl Engine {
             Some(to) => {
                 self.once_durable(vec![StreamKey::Lobby], FollowUp::Forward(to, id, query));
             }
+            None if self.services.has_only_cells() => match query.for_lobby(self) {
+                Some(rest) => self.follow_up(FollowUp::Forward(EngineId::LOBBY, id, rest)),
+                None => query.run(id, self),
+            },
             None => query.run(id, self),
         }
     }

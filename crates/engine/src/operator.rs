@@ -64,7 +64,11 @@ impl Engine {
                 self.check_entry(&tournament, &player)?;
                 let data = json!({"tournament": tournament});
                 follow_ups.push(notice_of(vec![player.clone()], "entered", &data, &ruling));
-                follow_ups.push(FollowUp::Enter(tournament, player));
+                follow_ups.push(FollowUp::Enter(tournament.clone(), player.clone()));
+                self.step_lobby(command, follow_ups)?;
+                // If another engine owns the tournament, it expects the entry already.
+                self.cells.expect_entry(&tournament, player);
+                return Ok(());
             }
             LobbyOrder::CallOff(_) => {}
         }

@@ -52,6 +52,10 @@ pub trait GameKind: Send + Sync {
     /// See [`Game::after_undecidable`].
     fn after_undecidable(&self, config: &str) -> Result<Json, SetupError>;
 
+    /// The luck of each seat in a game of this kind so far; `None` if nobody can measure it. See
+    /// [`LuckMeasure`].
+    fn luck(&self, config: &str, game: &dyn GameState) -> Option<Vec<i64>>;
+
     /// See [`Game::propose`].
     fn propose(&self, config: &str, proposal: &str, seats_max: usize) -> Proposal<Json>;
 
@@ -138,6 +142,11 @@ impl PartialEq for dyn GameState {
     }
 }
 
+/// Measures the luck of each seat in a game so far, in whole points: by how much random draws raised
+/// the expected score. `None` if the luck of games with this configuration cannot be measured. Equal
+/// games have equal luck on every machine, because the log keeps it.
+pub type LuckMeasure<G> = fn(&<G as Game>::Config, &G) -> Option<Vec<i64>>;
+
 /// All games a program knows, by name.
 #[derive(Clone)]
 pub struct Registry {
@@ -160,7 +169,19 @@ impl Registry {
     #[must_use]
     pub fn with<G: Game>(mut self) -> Registry {
         assert!(self.kind(G::NAME).is_none(), "two games are called {}", G::NAME);
-        self.kinds.push(Arc::new(Kind::<G> { latest: Mutex::new(None) }));
+        self.kinds.push(Arc::new(Kind::<G> { latest: Mutex::new(None), luck: None }));
+        self
+    }
+
+    /// Gives one of the games a measure of luck.
+    ///
+    /// # Panics
+    /// If there is no such game.
+    #[must_use]
+    pub fn with_luck<G: Game>(mut self, luck: LuckMeasure<G>) -> Registry {
+        let kind = self.kinds.iter_mut().find(|kind| kind.name() == G::NAME);
+        let measured = Kind::<G> { latest: Mutex::new(None), luck: Some(luck) };
+        *kind.expect("a game of this registry") = Arc::new(measured);
         self
     }
 
@@ -191,6 +212,7 @@ struct Kind<G: Game> {
     /// The latest configuration, with its text: the games of a tournament share one, and parsing a
     /// map takes longer than setting up a game on it.
     latest: Mutex<Option<Read<G>>>,
+    luck: Option<LuckMeasure<G>>,
 }
 
 /// A configuration and the text it was parsed from.
@@ -248,6 +270,11 @@ impl<G: Game> GameKind for Kind<G> {
 
     fn after_undecidable(&self, config: &str) -> Result<Json, SetupError> {
         Ok(json(&G::after_undecidable(&*self.config(config)?)))
+    }
+
+    fn luck(&self, config: &str, game: &dyn GameState) -> Option<Vec<i64>> {
+        let (measure, config) = (self.luck?, self.config(config).ok()?);
+        measure(&config, game.as_any().downcast_ref::<G>()?)
     }
 
     fn propose(&self, config: &str, proposal: &str, seats_max: usize) -> Proposal<Json> {

@@ -38,7 +38,7 @@ pub mod fish;
 pub mod trains;
 pub mod yahtzee;
 
-pub use erased::{GameKind, GameState, Json, QuestionText, Registry, json};
+pub use erased::{GameKind, GameState, Json, LuckMeasure, QuestionText, Registry, json};
 pub use game::{Game, Proposal, Viewer};
 pub use luck::{Luck, Seed};
 pub use outcome::{Outcome, PublicScore};

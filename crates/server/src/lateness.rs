@@ -79,6 +79,73 @@ impl Lateness {
     }
 }
 
+/// One poll of the driver's sockets.
+pub(crate) struct Polled {
+    pub(crate) began: Timestamp,
+    /// How long it waits at most for something to report.
+    pub(crate) pause: Duration,
+    pub(crate) returned: Timestamp,
+    /// How many sockets it reported, and how many it can report.
+    pub(crate) events: usize,
+    pub(crate) events_max: usize,
+}
+
+/// The times at which the driver's thread polled the sockets that it reads itself. The thread does
+/// other work between two polls, so bytes wait for the next one.
+pub(crate) struct PollTimes {
+    /// All bytes that arrived by then were read and handled.
+    heard_until: Timestamp,
+    /// The same at the end of this turn.
+    after_turn: Timestamp,
+    /// When a row of polls began that cannot report all sockets at once, and how many sockets they
+    /// have yet to report. The system reports sockets in the order in which they became ready.
+    row: Option<(Timestamp, usize)>,
+}
+
+impl PollTimes {
+    /// Nothing arrived before `now`.
+    pub(crate) fn new(now: Timestamp) -> PollTimes {
+        PollTimes { heard_until: now, after_turn: now, row: None }
+    }
+
+    /// Whether a poll at `now` may wait. After a long turn it may not: it could not tell bytes that
+    /// arrived during the turn from bytes that it waited for.
+    pub(crate) fn may_wait(&self, now: Timestamp) -> bool {
+        now.since(self.heard_until) <= TOLERANCE_MS
+    }
+
+    /// Notes a poll of so many sockets. Returns the earliest time at which the bytes that it found
+    /// can have arrived: when it returned, if it had to wait for them. Otherwise it is the time up
+    /// to which all bytes were read before.
+    pub(crate) fn polled(&mut self, poll: &Polled, sockets: usize) -> Timestamp {
+        let waited_ms = poll.returned.since(poll.began);
+        let is_late = waited_ms > poll.pause.as_millis() as Millis + TOLERANCE_MS;
+        if waited_ms > 0 && !poll.pause.is_zero() && !is_late {
+            (self.after_turn, self.row) = (poll.returned, None);
+            return poll.returned;
+        }
+        if poll.events < poll.events_max {
+            (self.after_turn, self.row) = (poll.began, None);
+        } else {
+            let (began, left) = self.row.unwrap_or((poll.began, sockets));
+            let left = left.saturating_sub(poll.events);
+            self.row = (left > 0).then_some((began, left));
+            self.after_turn = if left > 0 { self.heard_until } else { began };
+        }
+        self.heard_until
+    }
+
+    /// The input of the last poll was handled.
+    pub(crate) fn end_turn(&mut self) {
+        self.heard_until = self.after_turn;
+    }
+
+    /// All bytes that arrived by then were read and handled.
+    pub(crate) fn heard_until(&self) -> Timestamp {
+        self.heard_until
+    }
+}
+
 /// Measures for ever. It has to run on the threads that read sockets.
 pub(crate) async fn beat(engine: Handle) {
     let lateness = &engine.meters().reads;
@@ -133,5 +200,53 @@ mod tests {
             Timestamp::from_ms(900),
             "what was read before was in time"
         );
+    }
+
+    fn at(ms: u64) -> Timestamp {
+        Timestamp::from_ms(ms)
+    }
+
+    fn poll(began: u64, pause_ms: u64, returned: u64, events: usize) -> Polled {
+        let pause = Duration::from_millis(pause_ms);
+        Polled { began: at(began), pause, returned: at(returned), events, events_max: 4 }
+    }
+
+    #[test]
+    fn bytes_that_a_poll_waited_for_count_from_its_return() {
+        let mut times = PollTimes::new(at(1_000));
+        assert_eq!(times.polled(&poll(1_000, 10, 1_007, 1), 9), at(1_007));
+        assert_eq!(times.heard_until(), at(1_000), "they are not handled yet");
+        times.end_turn();
+        assert_eq!(times.heard_until(), at(1_007));
+    }
+
+    #[test]
+    fn bytes_that_a_poll_finds_at_once_count_from_the_poll_before() {
+        let mut times = PollTimes::new(at(1_000));
+        times.polled(&poll(1_020, 0, 1_020, 1), 9);
+        times.end_turn();
+        assert_eq!(times.polled(&poll(1_100, 10, 1_100, 2), 9), at(1_020), "the turn took 80 ms");
+        times.end_turn();
+        // A poll that returns too late, because the thread had no processor, is no better.
+        assert_eq!(times.polled(&poll(1_110, 10, 1_126, 1), 9), at(1_100));
+        times.end_turn();
+        assert!(times.may_wait(at(1_115)) && !times.may_wait(at(1_116)));
+        assert_eq!(
+            times.heard_until(),
+            at(1_110),
+            "bytes may have arrived while the thread waited"
+        );
+    }
+
+    #[test]
+    fn more_sockets_than_a_poll_reports_are_all_heard_after_a_row_of_polls() {
+        let mut times = PollTimes::new(at(1_000));
+        // Seven sockets are always ready, and a poll reports four.
+        let heard = [1_010, 1_020, 1_030, 1_040].map(|began| {
+            let arrived = times.polled(&poll(began, 0, began, 4), 7);
+            times.end_turn();
+            (arrived.as_ms(), times.heard_until().as_ms())
+        });
+        assert_eq!(heard, [(1_000, 1_000), (1_000, 1_010), (1_010, 1_010), (1_010, 1_030)]);
     }
 }

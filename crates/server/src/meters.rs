@@ -71,6 +71,9 @@ pub(crate) struct Meters {
     pub(crate) late_ms: Histogram,
     /// How late players' sockets are read.
     pub(crate) reads: Lateness,
+    /// By how much the input of the driver's sockets counts as earlier than it was read: how long
+    /// the driver was away from them.
+    pub(crate) turns: Histogram,
     /// How many inputs were read late and count as read earlier.
     pub(crate) read_late: Counter,
     /// HTTP requests by the first digit of their status, from 1.
@@ -95,6 +98,7 @@ impl Default for Meters {
             turn_ms: Histogram::new(TURN_MS),
             late_ms: Histogram::new(WAIT_MS),
             reads: Lateness::default(),
+            turns: Histogram::new(WAIT_MS),
             read_late: Counter::default(),
             http: Default::default(),
             http_ms: Histogram::new(WAIT_MS),

@@ -3,12 +3,11 @@
 //! trusting any clock of the server.
 
 use crate::history::{History, Ms, Outage, beyond};
+use crate::log::LogPlace;
 use crate::player::Player;
 use agon_core::{Event, Faulted, GameEnd, Line};
 use anyhow::{Context, Result};
-use rusqlite::{Connection, OpenFlags};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::path::Path;
 use std::sync::Arc;
 
 /// A fault in the log, and the bounds of the time when it was charged.
@@ -69,7 +68,7 @@ impl Read {
 
 /// Reads the whole log and compares it with the players' records.
 pub(crate) fn check(
-    data: &Path,
+    log: &LogPlace,
     players: &[Arc<Player>],
     announced: &BTreeSet<String>,
     history: &History,
@@ -77,19 +76,14 @@ pub(crate) fn check(
     let by_name: HashMap<&str, &Arc<Player>> =
         players.iter().map(|player| (player.name.as_str(), player)).collect();
     let mut read = Read { outages: history.outages(), ..Read::default() };
-    let path = data.join("agon.sqlite");
-    let db = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .with_context(|| format!("failed to open {}", path.display()))?;
-    let mut rows = db.prepare("SELECT lines FROM records ORDER BY id")?;
-    let mut rows = rows.query([])?;
-    while let Some(row) = rows.next()? {
-        let lines: String = row.get(0)?;
+    log.each(|lines| {
         for text in lines.lines() {
             let line = Line::read(text).with_context(|| format!("a line of the log: {text}"))?;
             read.events += 1;
             read.take(&line, &by_name);
         }
-    }
+        Ok(())
+    })?;
     read.date_faults(history.now());
     for (id, winners) in &read.tournaments {
         if winners.is_none() {

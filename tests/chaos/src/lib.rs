@@ -2,9 +2,10 @@
 //!
 //! A run starts `agon serve` as it is shipped, and its own players, who play tournaments of all
 //! games, one after the other and several at once. Meanwhile the harness kills and stops the
-//! server, starves it of disk and files, and sets its clock (`trouble`). It also kills and stops
-//! players, and the relay between each player and the server loses, delays and cuts (`harm`,
-//! `link`). A third of the players is left alone.
+//! server, starves it of disk and files, and sets its clock (`trouble`). With several nodes it also
+//! cuts them off from their database, restarts it and promotes its standby (`node_trouble`). It
+//! kills and stops players, and the relay between each player and the server loses, delays and cuts
+//! (`harm`, `link`). A third of the players is left alone.
 //!
 //! Then the harness heals everything, every tournament must end, and the harness checks the log
 //! against the players' own records (`check`, `blame`).
@@ -19,7 +20,11 @@ mod check;
 mod cups;
 mod harm;
 mod history;
+mod host;
 mod link;
+mod log;
+mod node_trouble;
+mod nodes;
 mod player;
 mod process;
 mod record;

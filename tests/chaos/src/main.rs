@@ -24,6 +24,7 @@ use tokio::sync::watch;
 Examples:
   agon-chaos --agon target/sim/agon --minutes 1
   agon-chaos --agon target/release/agon --minutes 60 --players 100 --seed 7 --json chaos.json
+  agon-chaos --agon target/sim/agon --minutes 5 --nodes 3
 
 The seed determines all random choices: which players are disturbed, how, and for how long. The
 timing depends on the machine, so it may take several runs to see a failure again."
@@ -35,6 +36,9 @@ struct Args {
     /// How many minutes the disturbances last. Each kind happens at least once.
     #[arg(long, default_value_t = 5.0)]
     minutes: f64,
+    /// The number of nodes. Two or more share a PostgreSQL database, which is started for the run.
+    #[arg(long, default_value_t = 1)]
+    nodes: usize,
     /// The number of players. A third of them is never disturbed and must not be charged.
     #[arg(long, default_value_t = 24)]
     players: usize,
@@ -81,6 +85,7 @@ fn start(args: Args) -> Result<bool> {
         agon: args.agon,
         dir: dir.clone(),
         lasting: Duration::from_secs_f64(args.minutes * 60.0),
+        nodes: args.nodes,
         players: args.players,
         seed: args.seed,
         brief: args.brief,

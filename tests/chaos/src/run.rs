@@ -7,11 +7,13 @@ use crate::check::{self, Read};
 use crate::cups::{Cups, Times};
 use crate::harm::{self, Harms, Processes};
 use crate::history::{History, Ms};
+use crate::host::Host;
 use crate::link::Link;
+use crate::log::LogPlace;
 use crate::player::{self, How, Player, Think};
 use crate::process::Process;
 use crate::report::{Report, Verified};
-use crate::server::{Places, Server};
+use crate::server::Places;
 use crate::trouble::{self, Pace, Troubles};
 use crate::watch::Watcher;
 use crate::wire::Transport;
@@ -21,7 +23,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, block_in_place};
 
 /// The settings of a run.
 #[derive(Clone, Debug)]
@@ -32,6 +34,8 @@ pub struct Settings {
     pub dir: PathBuf,
     /// How long the disturbances last. They continue until each has happened once.
     pub lasting: Duration,
+    /// How many nodes. One is a server of its own; more share a database.
+    pub nodes: usize,
     /// How many players.
     pub players: usize,
     /// The seed of all random choices.
@@ -101,14 +105,13 @@ pub async fn run(
     let agon = settings.agon.canonicalize().context("the binary")?;
     let mut chance = SplitMix64::new(settings.seed);
     let history = Arc::new(History::new());
-    let server = Server::start(&agon, &dir, CONFIG).await?;
-    if !server.has_clock() {
+    let mut host = Host::start(&agon, &dir, CONFIG, settings.nodes, &history).await?;
+    if !host.has_clock() {
         tell("there is no libfaketime here, so clocks do not jump: install faketime");
     }
-    let (places, operator, data) = (server.places(), server.operator.clone(), server.data());
+    let (places, operator) = (host.places(), host.operator());
     let players = players(settings.players, &places).await?;
-    let watcher =
-        Arc::new(Watcher::new(places.http.clone(), server.alive.clone(), Arc::clone(&history)));
+    let watcher = Arc::new(Watcher::new(places.http.clone(), host.alive(), Arc::clone(&history)));
     let settings = settings.clone();
     let mut world = World { settings, dir, agon, history, players, began: 0 };
     let (over, closing) = (watch::Sender::new(false), watch::Sender::new(false));
@@ -129,7 +132,7 @@ pub async fn run(
     let holding = tokio::spawn(Arc::clone(&cups).hold(chance.fork(), closing.subscribe()));
     let tell: Arc<Tell> = Arc::new(tell);
     helpers.spawn(progress(Arc::clone(&cups), world.clone(), closing.subscribe(), tell.clone()));
-    let server = world.chaos(server, &processes, &mut chance, &closing, interrupted).await?;
+    let host = world.chaos(host, &processes, &mut chance, &closing, interrupted).await?;
     tell("healed; waiting for the tournaments to end");
     let ended = tokio::time::timeout(world.settings.patience(), holding).await;
     if ended.is_err() {
@@ -139,10 +142,12 @@ pub async fn run(
     over.send_replace(true);
     let lasted = world.history.now() - world.began;
     helpers.shutdown().await;
-    world.end(server, &processes).await?;
+    let (log, servers) = world.end(host, &processes).await?;
     tell("stopped; looking at the log");
-    let read = check::check(&data, &world.players, &cups.announced(), &world.history)?;
-    let verified = verify(&world.agon, &data)?;
+    let read =
+        block_in_place(|| check::check(&log, &world.players, &cups.announced(), &world.history))?;
+    let verified = verify(&world.agon, &log)?;
+    drop(servers);
     Ok(world.report(lasted, read, verified, &cups, watcher.peaks()))
 }
 
@@ -198,17 +203,18 @@ impl World {
         Ok(processes)
     }
 
-    /// Disturbs server and players for as long as the run lasts; returns the healed server.
+    /// Disturbs server and players for as long as the run lasts; returns the healed host.
     async fn chaos(
         &self,
-        server: Server,
+        host: Host,
         processes: &Arc<Processes>,
         chance: &mut SplitMix64,
         closing: &watch::Sender<bool>,
         mut interrupted: watch::Receiver<bool>,
-    ) -> Result<Server> {
+    ) -> Result<Host> {
         let (history, pace) = (Arc::clone(&self.history), self.settings.pace());
-        let troubles = Troubles { server, history, pace, chance: chance.fork() };
+        let (nodes, drawn) = (self.settings.nodes, chance.fork());
+        let troubles = Troubles { host, nodes, history, pace, chance: drawn };
         let troubles = tokio::spawn(troubles.make(closing.subscribe()));
         let harms = Arc::new(Harms::new(
             self.players.clone(),
@@ -232,18 +238,16 @@ impl World {
         troubles.await?
     }
 
-    /// Stops the server cleanly, and reads the records of the players' processes.
-    async fn end(&self, mut server: Server, processes: &Processes) -> Result<()> {
+    /// Stops the host cleanly, and reads the records of the players' processes. Returns the log, and
+    /// the host with its database.
+    async fn end(&self, mut host: Host, processes: &Processes) -> Result<(LogPlace, Host)> {
         for process in processes.values() {
             let mut process = process.lock().unwrap_or_else(|broken| broken.into_inner());
             process.kill();
             process.collect();
         }
-        let status = server.stop(&self.history).await?;
-        if status.code() != Some(0) {
-            self.history.complain(format!("at the end the server stopped with {status}"));
-        }
-        Ok(())
+        host.stop(&self.history).await?;
+        Ok((host.log(), host))
     }
 
     fn report(
@@ -267,8 +271,9 @@ impl World {
             complaints.push(format!("agon verify: {}", verified.said));
         }
         let troubles = self.history.troubles();
-        let never =
-            trouble::names().chain(harm::names()).filter(|name| !troubles.contains_key(name));
+        let never = trouble::names(self.settings.nodes)
+            .chain(harm::names())
+            .filter(|name| !troubles.contains_key(name));
         complaints.extend(never.map(|name| format!("this was not done at all: {name}")));
         let longest = outages.iter().map(|outage| outage.to - outage.from).max().unwrap_or(0);
         let errors = players.iter().fold(Default::default(), |mut all, player| {
@@ -353,10 +358,10 @@ async fn progress(cups: Arc<Cups>, world: World, closing: watch::Receiver<bool>,
     }
 }
 
-fn verify(agon: &Path, data: &Path) -> Result<Verified> {
+fn verify(agon: &Path, log: &LogPlace) -> Result<Verified> {
     let began = Instant::now();
     let mut command = Command::new(agon);
-    command.args(["verify", "--quiet"]).arg(data).stdin(Stdio::null());
+    command.args(["verify", "--quiet"]).arg(log.argument()).stdin(Stdio::null());
     let output = command.output().context("agon verify")?;
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said).trim().to_owned();

@@ -5,6 +5,7 @@ use crate::blame::{self, Deeds};
 use crate::check::{self, Read};
 use crate::history::{History, Outage, Touch, beyond};
 use crate::link::Link;
+use crate::log::LogPlace;
 use crate::player::{How, Player};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -94,7 +95,8 @@ fn checked(test: &str, events: &[(&str, &str, Value)], players: &[Arc<Player>]) 
     }
     drop(db);
     let announced = ["cup-1".to_owned()].into();
-    check::check(&dir.0, players, &announced, &History::new()).expect("a log")
+    check::check(&LogPlace::Folder(dir.0.clone()), players, &announced, &History::new())
+        .expect("a log")
 }
 
 #[tokio::test]

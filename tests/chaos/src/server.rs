@@ -7,7 +7,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -46,7 +46,7 @@ impl Alive {
         *self.0.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    fn set(&self, pid: Option<u32>) {
+    pub(crate) fn set(&self, pid: Option<u32>) {
         *self.0.lock().unwrap_or_else(|broken| broken.into_inner()) = pid;
     }
 }
@@ -60,6 +60,8 @@ pub(crate) struct Server {
     http: watch::Sender<SocketAddr>,
     pub(crate) operator: String,
     pub(crate) alive: Alive,
+    /// The database of a node; `None` if the log is a file.
+    store: Option<String>,
     /// The file that sets the faked wall clock; `None` if the library is not installed.
     clock: Option<PathBuf>,
     down_since: Option<Ms>,
@@ -75,31 +77,59 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Starts a server for the first time, with this configuration.
-    pub(crate) async fn start(agon: &Path, dir: &Path, config: &str) -> Result<Server> {
+    /// A server that does not run yet, with this configuration and, if it is a node, a database.
+    pub(crate) fn new(
+        agon: &Path,
+        dir: &Path,
+        config: &str,
+        store: Option<String>,
+    ) -> Result<Server> {
         fs::write(dir.join("agon.toml"), config).context("the server's configuration")?;
         let any: SocketAddr = "127.0.0.1:0".parse().expect("an address");
+        // A node that stands by does not say where it listens, so it is given ports that are free.
+        let port = || match &store {
+            Some(_) => TcpListener::bind(any)?.local_addr(),
+            None => Ok(any),
+        };
+        let (tcp, http) = (port()?, port()?);
         let clock = FAKETIME.iter().any(|path| Path::new(path).exists()).then(|| dir.join("clock"));
-        let mut server = Server {
+        let server = Server {
             agon: agon.to_owned(),
             dir: dir.to_owned(),
             child: None,
-            tcp: watch::Sender::new(any),
-            http: watch::Sender::new(any),
+            tcp: watch::Sender::new(tcp),
+            http: watch::Sender::new(http),
             operator: String::new(),
             alive: Alive::default(),
+            store,
             clock,
             down_since: None,
         };
         server.set_clock(0)?;
-        let said = server.try_start().await?.context("the server ended at its start")?;
+        Ok(server)
+    }
+
+    /// Starts a server on an empty log for the first time, and waits until it is up.
+    pub(crate) async fn start(&mut self) -> Result<()> {
+        let said = self.try_start().await?.context("the server ended at its start")?;
         let address = |value: &Value| value.as_str().and_then(|text| text.parse().ok());
         let tcp = address(&said["players"]["tcp"]).context("where players connect")?;
         let http = address(&said["http"]).context("where the HTTP interface is")?;
-        server.operator = said["operator"]["token"].as_str().context("a token")?.to_owned();
-        server.tcp.send_replace(tcp);
-        server.http.send_replace(http);
-        Ok(server)
+        self.operator = said["operator"]["token"].as_str().context("a token")?.to_owned();
+        self.tcp.send_replace(tcp);
+        self.http.send_replace(http);
+        Ok(())
+    }
+
+    /// Starts a node and does not wait: it may stand by for a long time.
+    pub(crate) fn launch(&mut self) -> Result<()> {
+        let mut child = self.spawn()?;
+        if let Some(mut stdout) = child.stdout.take() {
+            std::thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
+        }
+        self.alive.set(Some(child.id()));
+        self.child = Some(child);
+        Ok(())
     }
 
     pub(crate) fn places(&self) -> Places {
@@ -127,6 +157,9 @@ impl Server {
         command.args(["serve", "--config", "agon.toml", "--json"]);
         command.args(["--tcp", &self.tcp.borrow().to_string()]);
         command.args(["--http", &self.http.borrow().to_string()]);
+        if let Some(store) = &self.store {
+            command.args(["--store", store]);
+        }
         // Signals from the terminal must not reach the server.
         command.current_dir(&self.dir).stdin(Stdio::null()).process_group(0);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -240,6 +273,12 @@ impl Server {
             self.alive.set(None);
         }
         Ok(status)
+    }
+
+    /// The last line that it wrote on stderr.
+    pub(crate) fn last_words(&self) -> String {
+        let text = fs::read_to_string(self.dir.join("stderr")).unwrap_or_default();
+        text.lines().next_back().unwrap_or_default().to_owned()
     }
 
     /// Records that the server is unusable until its restart.

@@ -5,7 +5,6 @@ use crate::exit::{Exit, Misuse};
 use crate::show;
 use agon_analysis::simulate::{Candidate, Estimate, Question, Simulated, recommended, simulate};
 use agon_core::Format;
-use agon_games::Registry;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
@@ -92,7 +91,7 @@ fn check(args: &SimulateArgs, strengths: &[f64]) -> Result<()> {
 
 /// The formats to simulate, each with every length of a match.
 fn candidates(args: &SimulateArgs) -> Result<Vec<Candidate>> {
-    let games = Registry::standard();
+    let games = agon_analysis::registry();
     let kind = games.kind(&args.game).ok_or_else(|| {
         let known = games.names().join(", ");
         Misuse(format!("there is no game {:?}; there are: {known}", args.game))

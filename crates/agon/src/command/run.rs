@@ -6,7 +6,6 @@ use crate::exit::{Exit, Misuse, NotHeld};
 use crate::show;
 use agon_bots::Houses;
 use agon_core::{Commitment, Event, Line, Results, Secret};
-use agon_games::Registry;
 use agon_runner::{Folder, Outcome, Plays, RunSettings, Sandbox, Stop};
 use agon_store::{FileLog, Log, Sync};
 use anyhow::{Context, Result};
@@ -47,7 +46,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
 /// Creates the folder of a new run.
 pub(crate) fn prepare(args: &RunArgs) -> Result<Ready> {
     let file = RunFile::read(args.config.as_deref())?;
-    let NewRun { settings, seed, out } = new_run(args, file, &Registry::standard())?;
+    let NewRun { settings, seed, out } = new_run(args, file, &agon_analysis::registry())?;
     check_players(&settings)?;
     let folder = Folder::new(out);
     let (secret, sandbox) = (secret(seed)?, open_sandbox(&settings, &folder)?);
@@ -157,7 +156,7 @@ pub(crate) fn play(ready: Ready, sync: Sync, quiet: bool) -> Result<Outcome> {
             asked.ask();
         });
         let players = agon_runner::Known {
-            games: Registry::standard(),
+            games: agon_analysis::registry(),
             houses: Arc::new(Houses::standard()),
         };
         let played = agon_runner::run(&folder, secret, sync, players, sandbox, stop, teller).await;
@@ -198,7 +197,7 @@ fn check_players(settings: &RunSettings) -> Result<()> {
         }
     }
     check_programs(settings)?;
-    let kind = Registry::standard().kind(&settings.plan.game).cloned();
+    let kind = agon_analysis::registry().kind(&settings.plan.game).cloned();
     let kind = kind.expect("the game was checked before");
     agon_core::Tournament::create(settings.plan.clone(), kind, Secret::from_seed_number(0))?;
     Ok(())

@@ -13,7 +13,6 @@ use crate::diagnostics;
 use crate::exit::{Exit, Misuse};
 use agon_bots::Houses;
 use agon_core::PlayerName;
-use agon_games::Registry;
 use agon_server::query::{IssueOperatorToken, OpenSignUp};
 use agon_server::web::{Hosts, answer_starting, serve_http};
 use agon_server::{
@@ -264,7 +263,7 @@ fn open_engine(
     pages: &tokio::runtime::Handle,
 ) -> Result<Driver> {
     let started = Instant::now();
-    let (games, houses) = (Registry::standard(), Houses::standard());
+    let (games, houses) = (agon_analysis::registry(), Houses::standard());
     let (own, limits) = (settings.settings.clone(), &settings.limits);
     let driver = Driver::open(log, games, houses, own, limits, pages.clone())
         .map_err(|error| explained(error, &settings.data))?;

@@ -233,7 +233,7 @@ fn not_verified(args: &VerifyArgs, path: &Path, finding: &Finding) -> Result<Exi
 
 /// Checks one file: a match or a tournament on its own.
 fn file(path: &Path, claims: &Claims) -> Result<Verdict<Checked>> {
-    let games = Registry::standard();
+    let games = agon_analysis::registry();
     let stream = read_file(path)?;
     let mut checked = Checked { torn: u64::from(stream.torn.is_some()), ..Checked::default() };
     let check = || -> Result<Checked, Finding> {
@@ -276,7 +276,8 @@ fn folder(path: &Path, claims: &Claims) -> Result<Verdict<Checked>> {
     };
     let progress =
         Progress::new("verifying", names.tournaments.len() + names.matches.len(), claims.quiet);
-    let checks = Checks { source: &source, games: Registry::standard(), known, claims, progress };
+    let checks =
+        Checks { source: &source, games: agon_analysis::registry(), known, claims, progress };
     let tournaments = match checks.tournaments(&names.tournaments)? {
         Ok(tournaments) => tournaments,
         Err(finding) => return Ok(Err(finding)),

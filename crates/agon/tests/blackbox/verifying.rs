@@ -91,6 +91,39 @@ fn tampering_is_named_with_stream_and_event() {
 }
 
 #[test]
+fn luck_of_a_tie_break_is_in_the_log_and_verified() {
+    let place = Place::new();
+    let args = ["run", "--game", "yahtzee", "--format", "swiss:rounds=2,tie_breaks=luck-adjusted"];
+    let more = ["--seed", "4", "--quiet", "--out", "cup", "--player"];
+    let players =
+        ["ann=house:optimal", "bob=house:greedy", "cyd=house:level-1", "dan=house:random"];
+    let ended = place.good(&[&args[..], &more, &players].concat());
+    assert!(ended.stdout.contains("luck-adjusted"), "{ended:?}");
+    place.good(&["verify", "cup"]);
+    let analysis = place.good(&["analyse", "--json", "cup"]).stdout;
+    let analysis: Value = serde_json::from_str(&analysis).expect("JSON");
+    let results = fs::read_to_string(place.path("cup/results.json")).expect("results");
+    let results: Value = serde_json::from_str(&results).expect("JSON");
+    for one in results["standings"].as_array().expect("standings") {
+        let games = analysis["games"].as_array().expect("games").iter();
+        let own = games.flat_map(|game| game["players"].as_array().expect("players"));
+        let own = own.filter(|player| player["player"] == one["player"]);
+        let adjusted: f64 = own.map(|player| player["adjusted"].as_f64().expect("Yahtzee")).sum();
+        let shown = one["tie_breaks"][1]["value"].as_f64().expect("a number");
+        assert_eq!(one["tie_breaks"][1]["by"], "luck-adjusted");
+        assert!((shown - adjusted).abs() <= 1.0, "each of two games is rounded: {one} {adjusted}");
+    }
+    let found = with_change(&place, "cup", "cup/match/yahtzee/r1m1.jsonl", |text| {
+        text.replacen(r#""luck":["#, r#""luck":[99,"#, 1)
+    });
+    expect(&found, "4", &["match/yahtzee/r1m1", "game-ended"]);
+    let fish = ["run", "--game", "fish", "--format", "swiss:tie_breaks=luck-adjusted", "--player"];
+    let refused = place.agon(&[&fish[..], &["house:greedy", "house:random"]].concat());
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("the luck of fish"), "{refused:?}");
+}
+
+#[test]
 fn lost_lines_and_files_are_noticed() {
     let place = runs();
     let log = log_of("fish", "r1m1");

@@ -53,3 +53,27 @@ fn errors_of_the_database_say_what_to_do() {
         assert!(said.contains(next) && !said.contains("secret"), "{said}");
     }
 }
+
+#[test]
+fn node_that_plays_goes_on_when_its_database_is_back() {
+    let mut cluster = Cluster::new("");
+    let a = cluster.node("a");
+    a.await_ready();
+    let b = cluster.node("b");
+    until("node b knows the owner", || cluster.said_by(&b).contains("this one stands by"));
+    let claims = |cluster: &Cluster| {
+        let (_, said) =
+            cluster.place.agon(&["cluster", "status", "--json", "--store", &cluster.url]);
+        serde_json::from_str::<serde_json::Value>(&said).expect("a status")["claims"].clone()
+    };
+    let before = claims(&cluster);
+    cluster.server.kill();
+    until("the lease has expired", || cluster.said_by(&a).contains("all clocks stand still"));
+    cluster.server.resume();
+    a.await_ready();
+    b.await_standby();
+    // Unless the database took so long that the node gave up its connections.
+    if cluster.said_by(&a).contains("all clocks continue") {
+        assert_eq!(claims(&cluster), before, "no other node took over");
+    }
+}

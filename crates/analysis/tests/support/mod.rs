@@ -31,6 +31,7 @@ pub(crate) fn play(config: &Config, seed: u64, bots: [&mut dyn Bot<Yahtzee>; 2])
         end: GameEnd::Played,
         scores: outcome.scores,
         ranks: outcome.ranks,
+        luck: Vec::new(),
         voided: None,
     };
     RecordedGame {

@@ -15,7 +15,7 @@ use crate::ids::{PlayerName, RequestId, Timestamp};
 use crate::policy::{CheatCost, CrashCost, Ties};
 use crate::referee::Reading;
 use crate::report::{GameEnd, GameResult, How, MatchResult};
-use agon_games::{Luck, Outcome, Seat};
+use agon_games::{GameState, Luck, Outcome, Seat};
 
 /// The record under construction: its time, and its events so far.
 pub(super) struct Record {
@@ -390,11 +390,20 @@ impl Match {
         let winners = outcome.winners().map(|seat| referee.seats[seat.index()].clone()).collect();
         let (game, seats) = (referee.number, referee.seats.clone());
         let Outcome { scores, ranks } = outcome;
+        let luck = if end == GameEnd::Played { self.luck(&*referee.game) } else { Vec::new() };
         let ruling = self.state.voids.get(&game).filter(|_| end == GameEnd::Void);
         let voided = ruling.cloned();
-        let result = GameResult { game, seats, end, scores, ranks, winners, voided };
+        let result = GameResult { game, seats, end, scores, ranks, winners, luck, voided };
         let secret = self.is_last_of_group(game).then(|| referee.secret.clone());
         self.emit(record, GameEnded { result, secret });
+    }
+
+    /// The luck of each seat in the game in progress; empty if the rules do not ask for it.
+    fn luck(&self, game: &dyn GameState) -> Vec<i64> {
+        let config = self.state.config.as_ref().unwrap_or(&self.plan.config);
+        let is_wanted = self.plan.rules.measure_luck;
+        let luck = is_wanted.then(|| self.kind.luck(config.get(), game));
+        luck.flatten().unwrap_or_default()
     }
 
     /// Continues after a game once nobody has to confirm its result.

@@ -83,6 +83,11 @@ pub trait TournamentFormat {
         Vec::new()
     }
 
+    /// Whether the format ranks players by their points without luck, so that matches measure luck.
+    fn measures_luck(&self) -> bool {
+        false
+    }
+
     /// Checks that a player can still enter after the first round has begun; the error says why not.
     fn check_late_entry(&self, _field: &Field<'_>) -> Result<(), &'static str> {
         Err("this format fixes its pairings when the first round begins")

@@ -80,11 +80,12 @@ fn one(text: &str, seats: &RangeInclusive<usize>) -> Result<Format, String> {
     serde_json::from_value(Value::Object(fields)).map_err(|error| format!("{text:?}: {error}"))
 }
 
-/// A list of words is written with `+`: `tie_breaks=buchholz+points`.
+/// A list of words is written with `+`: `tie_breaks=buchholz+points`. No option is a word alone, so
+/// one word is a list as well.
 fn read_value(text: &str) -> Value {
     let word = |text: &str| serde_json::from_str(text).unwrap_or(Value::String(text.into()));
-    match text.contains('+') {
-        true => Value::Array(text.split('+').map(word).collect()),
-        false => word(text),
+    match word(text) {
+        Value::String(words) => Value::Array(words.split('+').map(word).collect()),
+        value => value,
     }
 }

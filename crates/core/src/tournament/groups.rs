@@ -107,6 +107,10 @@ impl TournamentFormat for Groups {
         with_place.collect()
     }
 
+    fn measures_luck(&self) -> bool {
+        self.tie_breaks.contains(&TieBreak::LuckAdjusted)
+    }
+
     fn shown(&self, merit: &[i64]) -> Vec<TieBreakValue> {
         let Some((place, rest)) = merit.split_first() else { return Vec::new() };
         let place = place

@@ -38,7 +38,7 @@ use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId};
 use crate::line::Line;
 use crate::match_::ApplyError;
 use crate::plan::{MatchPlan, TournamentPlan};
-use crate::policy::Greeting;
+use crate::policy::{Greeting, MatchRules, Policy};
 use crate::report::{Bye, MatchResult, RoundStage};
 use crate::ruling::{Interruption, Override, Ruling};
 use agon_games::{GameKind, Registry, Seed, SetupError};
@@ -562,8 +562,30 @@ fn check_plan(plan: &TournamentPlan, kind: &dyn GameKind) -> Result<(), PlanErro
         if plan.policy.greeting != Greeting::Proposal {
             kind.set_up(plan.config.get(), size, &Seed::from_number(0))?;
         }
+        if match_rules(&plan.policy).measure_luck && !can_measure_luck(plan, kind, size) {
+            return Err(PlanError::Policy(format!(
+                "the luck of {} with this configuration cannot be measured; leave out the \
+                 tie-break luck-adjusted",
+                kind.name()
+            )));
+        }
     }
     Ok(())
+}
+
+/// Whether the luck of games of this many players can be measured. Players may propose any
+/// configuration, so then nobody knows.
+fn can_measure_luck(plan: &TournamentPlan, kind: &dyn GameKind, size: usize) -> bool {
+    let config = plan.config.get();
+    let game = kind.set_up(config, size, &Seed::from_number(0));
+    let luck = game.ok().and_then(|game| kind.luck(config, &*game));
+    luck.is_some() && plan.policy.greeting != Greeting::Proposal
+}
+
+/// The rules of every match under a policy.
+fn match_rules(policy: &Policy) -> MatchRules {
+    let measure_luck = policy.rules.measure_luck || policy.format.rules().measures_luck();
+    MatchRules { measure_luck, ..policy.rules.clone() }
 }
 
 impl std::fmt::Debug for Tournament {
@@ -581,6 +603,7 @@ pub(crate) fn paired(
     byes: Vec<Bye>,
 ) -> RoundPaired {
     let plan = &tournament.plan;
+    let rules = match_rules(&plan.policy);
     let matches = pairings.into_iter().map(|pairing| MatchPlan {
         tournament: plan.id.clone(),
         id: pairing.id,
@@ -589,7 +612,7 @@ pub(crate) fn paired(
         reason: pairing.reason,
         game: plan.game.clone(),
         config: tournament.state.config.clone(),
-        rules: plan.policy.rules.clone(),
+        rules: rules.clone(),
     });
     RoundPaired { round, stage, matches: matches.collect(), byes }
 }

@@ -238,6 +238,7 @@ mod tests {
             scores: scores.to_vec(),
             ranks: vec![None; 2],
             winners: names(winners),
+            luck: Vec::new(),
             voided: None,
         }
     }

@@ -89,6 +89,10 @@ impl TournamentFormat for RoundRobin {
         records.iter().map(merit).collect()
     }
 
+    fn measures_luck(&self) -> bool {
+        self.tie_breaks.contains(&TieBreak::LuckAdjusted)
+    }
+
     fn shown(&self, merit: &[i64]) -> Vec<TieBreakValue> {
         match self.tie_breaks.is_empty() {
             true => Vec::new(),

@@ -27,6 +27,8 @@ pub enum TieBreak {
     Games,
     /// The sum of the points of all games.
     Points,
+    /// The sum of the points of all games, minus the luck in them.
+    LuckAdjusted,
 }
 
 impl TieBreak {
@@ -42,6 +44,7 @@ impl TieBreak {
             TieBreak::SonnebornBerger => "sonneborn-berger",
             TieBreak::Games => "games",
             TieBreak::Points => "points",
+            TieBreak::LuckAdjusted => "luck-adjusted",
         }
     }
 }
@@ -192,11 +195,31 @@ pub(super) fn merits(
             }
             TieBreak::Games => records.iter().map(|one| one.summary.games_won.into()).collect(),
             TieBreak::Points => records.iter().map(|one| one.summary.points).collect(),
+            TieBreak::LuckAdjusted => {
+                let luck = luck(field.rounds);
+                let of = |player| luck.get(player).copied().unwrap_or(0);
+                records.iter().map(|one| one.summary.points - of(&one.summary.player)).collect()
+            }
             TieBreak::HeadToHead => head_to_head(&own, &places, &merits),
         };
         merits.iter_mut().zip(values).for_each(|(merit, value)| merit.push(value));
     }
     merits
+}
+
+/// The luck of each player, over the games whose points count.
+fn luck(rounds: &[Round]) -> HashMap<&PlayerName, i64> {
+    let results = rounds.iter().flat_map(|round| round.results.iter().flatten());
+    let games = results
+        .filter(|result| result.how != How::Void)
+        .flat_map(|result| result.games.iter().filter(|game| game.game >= result.counts_from));
+    let mut sums = HashMap::new();
+    for game in games.filter(|game| game.end != GameEnd::Void) {
+        for (player, luck) in game.seats.iter().zip(&game.luck) {
+            *sums.entry(player).or_default() += luck;
+        }
+    }
+    sums
 }
 
 /// The points of each player against the players who have the same merit so far.

@@ -53,6 +53,10 @@ impl TournamentFormat for Stages {
         self.stages.iter().for_each(|stage| stage.format.rules().adapt(rules));
     }
 
+    fn measures_luck(&self) -> bool {
+        self.stages.iter().any(|stage| stage.format.rules().measures_luck())
+    }
+
     fn check(&self, rules: &MatchRules) -> Result<(), String> {
         if !(2..=STAGES_MAX).contains(&self.stages.len()) {
             let count = self.stages.len();

@@ -131,6 +131,10 @@ impl TournamentFormat for Swiss {
         scores::merits(records, field, &self.tie_breaks)
     }
 
+    fn measures_luck(&self) -> bool {
+        self.tie_breaks.contains(&TieBreak::LuckAdjusted)
+    }
+
     fn shown(&self, merit: &[i64]) -> Vec<TieBreakValue> {
         scores::shown(merit, &self.tie_breaks)
     }

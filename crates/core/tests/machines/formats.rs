@@ -2,10 +2,11 @@
 
 use crate::support::plan::{name, names, numbered, of_preset};
 use agon_core::{
-    Event, Fault, FaultKind, Format, How, MatchResult, Pairing, PlayerName, Secret, Ties,
-    Tournament, TournamentCommand, TournamentPlan, TournamentRejection,
+    Event, Fault, FaultKind, Format, GameEnd, GameResult, How, MatchResult, Pairing, PlayerName,
+    Secret, Ties, Tournament, TournamentCommand, TournamentPlan, TournamentRejection,
 };
-use agon_games::Registry;
+use agon_games::yahtzee::Yahtzee;
+use agon_games::{Game, Registry};
 
 /// A tournament of a format as people write it.
 pub(crate) fn plan(format: &str, players: usize) -> TournamentPlan {
@@ -255,12 +256,53 @@ fn tie_breaks_decide_in_their_order_and_are_shown() {
         }
         league
     };
-    let league = by("[\"head-to-head\"]");
+    let league = by("head-to-head");
+    assert_eq!(league.results(), by("[\"head-to-head\"]").results(), "as in a policy");
     assert_eq!(shown(&league, "p1"), "score 4, head-to-head 2");
     assert_eq!(league.winners().len(), 3, "they beat each other in a circle");
     let league = by("buchholz+sonneborn-berger");
     assert_eq!(shown(&league, "p1"), "score 4, buchholz 8, sonneborn-berger 8");
     assert_eq!(shown(&league, "p4"), "score 0, buchholz 12, sonneborn-berger 0");
+}
+
+#[test]
+fn luck_adjusted_points_break_ties_and_are_shown() {
+    let plan = plan("groups:size=3,tie_breaks=luck-adjusted", 3);
+    let unmeasured = Registry::standard().kind("yahtzee").expect("a game").clone();
+    let refused = Tournament::create(plan.clone(), unmeasured, Secret::from_seed_number(2));
+    let why = refused.expect_err("nobody can measure the luck").to_string();
+    assert!(why.starts_with("the luck of yahtzee with this configuration cannot be"), "{why}");
+    let games = Registry::standard().with_luck::<Yahtzee>(|_, game| Some(vec![0; game.seats()]));
+    let kind = games.kind("yahtzee").expect("a game").clone();
+    let mut group = Tournament::create(plan, kind, Secret::from_seed_number(2)).expect("a plan").0;
+    // Each player wins once and has a bye. p1 has the most points, and p3 has the worst luck.
+    let points = [("p1", 300, 50), ("p2", 250, 10), ("p3", 240, -5)];
+    while !group.is_over() {
+        for plan in group.open_matches().cloned().collect::<Vec<_>>() {
+            assert!(plan.rules.measure_luck, "the matches measure luck");
+            let of =
+                |player: &PlayerName| *points.iter().find(|one| one.0 == player.as_str()).unwrap();
+            let own: Vec<_> = plan.players.iter().map(of).collect();
+            let beats = [("p1", "p2"), ("p2", "p3"), ("p3", "p1")];
+            let has = |one: &str| own.iter().any(|(name, ..)| *name == one);
+            let (winner, _) = beats.iter().find(|(one, other)| has(one) && has(other)).unwrap();
+            let mut result = won(names(&[winner]));
+            result.games.push(GameResult {
+                game: 1,
+                seats: plan.players.clone(),
+                end: GameEnd::Played,
+                scores: own.iter().map(|(_, points, _)| *points).collect(),
+                ranks: vec![None; 2],
+                winners: names(&[winner]),
+                luck: own.iter().map(|(.., luck)| *luck).collect(),
+                voided: None,
+            });
+            group.step(TournamentCommand::Report { id: plan.id, result, head: None }).unwrap();
+        }
+    }
+    assert_eq!(shown(&group, "p1"), "place-in-group 1, score 4, luck-adjusted 500");
+    assert_eq!(shown(&group, "p3"), "place-in-group 2, score 4, luck-adjusted 490");
+    assert_eq!(ranks(&group), ["1 p1", "2 p3", "3 p2"]);
 }
 
 #[test]

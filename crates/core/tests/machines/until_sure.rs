@@ -30,6 +30,7 @@ fn drawn(plan: &MatchPlan, step: f64, random: &mut RandomNumbers) -> MatchResult
         scores: vec![0, 0],
         ranks: if first { vec![Some(1), Some(2)] } else { vec![Some(2), Some(1)] },
         winners: vec![winner.clone()],
+        luck: Vec::new(),
         voided: None,
     };
     MatchResult {

@@ -158,7 +158,16 @@ pub(crate) fn random_game(number: u32, players: &[PlayerName], dice: &mut Dice) 
     }
     let winners = (0..count).filter(|at| ranks[*at] == Some(1)).map(|at| players[at].clone());
     let winners = winners.collect();
-    GameResult { game: number, seats: players.to_vec(), end, scores, ranks, winners, voided: None }
+    GameResult {
+        game: number,
+        seats: players.to_vec(),
+        end,
+        scores,
+        ranks,
+        winners,
+        luck: Vec::new(),
+        voided: None,
+    }
 }
 
 pub(crate) fn random_result(players: &[PlayerName], ties: Ties, dice: &mut Dice) -> MatchResult {

@@ -42,6 +42,10 @@ pub(super) struct LiveTournament {
     /// The matches of which the log may have records: they were paired before the engine resumed the
     /// tournament, or opened in this run.
     opened: BTreeSet<MatchId>,
+    /// The players whose entry the lobby accepted and the tournament has not recorded yet.
+    entering: BTreeSet<PlayerName>,
+    /// The commands that may end the time for entries. They wait until `entering` is empty.
+    held: Vec<TournamentCommand>,
 }
 
 impl LiveTournament {
@@ -58,6 +62,8 @@ impl LiveTournament {
             asked: HashMap::new(),
             reads_every_match: false,
             opened: BTreeSet::new(),
+            entering: BTreeSet::new(),
+            held: Vec::new(),
         }
     }
 
@@ -142,6 +148,10 @@ impl Cells {
         live.opened = paired.map(|plan| plan.id.clone()).collect();
         notified.iter().for_each(|player| note_departed(cx, &plan.id, player, true));
         live.notified = notified;
+        // The lobby records an entry before the tournament does.
+        let entering = plan.players.iter().filter(|player| live.machine.may_enter(player).is_ok());
+        live.entering = entering.cloned().collect();
+        let entering = live.entering.clone();
         self.tournaments.insert(plan.id.clone(), live);
         if cx.plays(TournamentPart::Matches) {
             plan.players.iter().for_each(|player| cx.seat_if_house(player));
@@ -149,8 +159,7 @@ impl Cells {
         }
         self.blacklist_again_in(cx, &plan.id)?;
         self.begin(cx, &plan.id);
-        // The lobby records an entry before the tournament does.
-        plan.players.iter().for_each(|player| self.enter(cx, &plan.id, player));
+        entering.iter().for_each(|player| self.enter(cx, &plan.id, player));
         Ok(())
     }
 
@@ -199,18 +208,46 @@ impl Cells {
         self.go_on(cx, id);
     }
 
-    /// Enters a player into a running tournament, unless it took them in already or its last round
-    /// has been paired meanwhile.
-    pub(crate) fn enter(&mut self, cx: &mut Context<'_>, id: &TournamentId, player: &PlayerName) {
-        let live = self.tournaments.get(id);
-        if cx.stopping || live.is_none_or(|live| live.machine.may_enter(player).is_err()) {
-            return;
+    /// Notes that the lobby accepted an entry. The tournament pairs no round until it has taken the
+    /// player in: otherwise that round could be the last one, and the entry would have no effect.
+    pub(crate) fn expect_entry(&mut self, id: &TournamentId, player: PlayerName) {
+        if let Some(live) = self.tournaments.get_mut(id) {
+            live.entering.insert(player);
         }
-        cx.seat_if_house(player);
-        self.tell_tournament(cx, player, id, false);
-        self.step_tournament(cx, id, TournamentCommand::Enter { player: player.clone() });
-        self.expel_listed(cx, id, std::slice::from_ref(player));
-        self.greet_in(cx, id, player);
+    }
+
+    /// Enters a player into a running tournament, unless an operator ended it meanwhile.
+    pub(crate) fn enter(&mut self, cx: &mut Context<'_>, id: &TournamentId, player: &PlayerName) {
+        let Some(live) = self.tournaments.get_mut(id).filter(|_| !cx.stopping) else { return };
+        live.entering.remove(player);
+        if live.machine.may_enter(player).is_ok() {
+            cx.seat_if_house(player);
+            self.tell_tournament(cx, player, id, false);
+            self.step_tournament(cx, id, TournamentCommand::Enter { player: player.clone() });
+            self.expel_listed(cx, id, std::slice::from_ref(player));
+            self.greet_in(cx, id, player);
+        }
+        self.step_held(cx, id);
+    }
+
+    /// Forgets an entry that the lobby rejected.
+    pub(crate) fn cancel_entry(
+        &mut self,
+        cx: &mut Context<'_>,
+        id: &TournamentId,
+        player: &PlayerName,
+    ) {
+        if let Some(live) = self.tournaments.get_mut(id) {
+            live.entering.remove(player);
+        }
+        self.step_held(cx, id);
+    }
+
+    /// Carries out the commands that waited for entries.
+    fn step_held(&mut self, cx: &mut Context<'_>, id: &TournamentId) {
+        let live = self.tournaments.get_mut(id).filter(|live| live.entering.is_empty());
+        let held = live.map(|live| std::mem::take(&mut live.held));
+        held.into_iter().flatten().for_each(|command| self.step_tournament(cx, id, command));
     }
 
     /// Sends a player who logged in the tournaments they play in.
@@ -414,6 +451,11 @@ impl Cells {
         command: TournamentCommand,
     ) {
         let Some(live) = self.tournaments.get_mut(id) else { return };
+        let ends_entries =
+            matches!(command, TournamentCommand::Report { .. } | TournamentCommand::EndPlayTime);
+        if ends_entries && !live.entering.is_empty() {
+            return live.held.push(command);
+        }
         // A repeated or late command changes nothing.
         let Ok(events) = live.machine.step(command) else { return };
         let mut notes = notes(id, &events);

@@ -38,7 +38,7 @@ pub use node::{
     AnnounceNumbered, AttachAgain, IsLive, ListCutOff, ListRequests, Locate, LookBeforeStart,
     NotHeld, Relocate, ReportNotThere,
 };
-pub use operator::{CarryOut, CheckEntry, Order, Written};
+pub use operator::{CarryOut, Order, Written};
 pub use server::{AnnounceWhenPresent, Count, Counts, IssueOperatorToken, Ping};
 use std::any::Any;
 pub use tournaments::{
@@ -62,6 +62,12 @@ pub trait Query: Send + 'static {
 
     /// The running tournament that the query is about. The engine that owns it answers the query.
     fn cell(&self, _lobby: &Lobby) -> Option<TournamentId> {
+        None
+    }
+
+    /// The rest of the query for the lobby's engine, after the engine that owns the tournament has
+    /// done its part.
+    fn for_lobby(&self, _engine: &mut Engine) -> Option<Box<dyn AnyQuery>> {
         None
     }
 
@@ -94,6 +100,9 @@ pub trait AnyQuery: Send {
     /// The running tournament that it is about.
     fn cell(&self, lobby: &Lobby) -> Option<TournamentId>;
 
+    /// The rest of it for the lobby's engine.
+    fn for_lobby(&self, engine: &mut Engine) -> Option<Box<dyn AnyQuery>>;
+
     /// The watcher that it subscribes.
     fn watcher(&self) -> Option<WatcherId>;
 
@@ -104,6 +113,10 @@ pub trait AnyQuery: Send {
 impl<Q: Query> AnyQuery for Q {
     fn cell(&self, lobby: &Lobby) -> Option<TournamentId> {
         Query::cell(self, lobby)
+    }
+
+    fn for_lobby(&self, engine: &mut Engine) -> Option<Box<dyn AnyQuery>> {
+        Query::for_lobby(self, engine)
     }
 
     fn watcher(&self) -> Option<WatcherId> {

@@ -1,7 +1,7 @@
 //! The engine's handlers: build a state, give one input, compare the list of effects.
 
 use crate::support::{Bench, START, hello};
-use agon_core::lobby::{PasswordHash, Role};
+use agon_core::lobby::{LobbyOrder, PasswordHash, Role};
 use agon_core::{Fault, How, MatchPlan, MatchResult, PlayerName, Ruling, TournamentOrder, Why};
 use agon_engine::query::{CarryOut, FindMatch, Order, Ping, StartWatching};
 use agon_engine::watch::{Topic, WatcherId};
@@ -192,6 +192,22 @@ fn reconnecting_player_gets_the_same_request_and_the_rest_of_the_time() {
     assert!(all.contains(&"ask 4 r1m1.1.0.0".to_owned()), "{all:?}");
     let left_ms = bench.last_request()["deadline_ms"].as_u64().unwrap();
     assert_eq!(left_ms, bench.answer_ms - 1_000);
+}
+
+#[test]
+fn player_who_left_after_a_tournament_is_absent_from_the_next() {
+    let mut bench = players();
+    bench.say(1, r#"{"type":"withdraw","tournament":"cup"}"#);
+    bench.commit();
+    bench.give(Input::Closed { conn: ConnId(1) });
+    bench.commit();
+    let wanted = r#"{"type":"announce","tournament":{"id":"next","preset":"yahtzee-referee",
+        "selection":{"by":"named","players":["ann","bob"]}}}"#;
+    bench.say(3, &wanted.replace('\n', ""));
+    let all = bench.commit();
+    assert!(!all.iter().any(|effect| effect.starts_with("ask ")), "{all:?}");
+    let back = bench.log_in(4, "ann");
+    assert!(back.contains(&"ask 4 r1m1.1.0.0".to_owned()), "{back:?}");
 }
 
 #[test]
@@ -407,6 +423,31 @@ fn match_that_another_engine_played_is_reported_and_the_next_is_handed_out() {
     let next = bench.commit();
     assert!(matches!(&next[..], [one] if one.starts_with("hand out ")), "{next:?}");
     assert_eq!(bench.give(Input::Reported(report())), NOTHING, "a report counts once");
+}
+
+#[test]
+fn accepted_entry_comes_before_the_pairing_of_the_last_round() {
+    let policy = r#"{"format":{"kind":"swiss","rounds":2},"match":{"best_of":1}}"#;
+    let mut bench = Bench::two_players("yahtzee-referee", policy);
+    bench.answer(1, "r1m1.1.0.0", "[]");
+    let late = PlayerName::new("house:random").unwrap();
+    let (tournament, player) = ("cup".into(), late);
+    let ordered = order(&mut bench, Order::Lobby(LobbyOrder::Enter { tournament, player }));
+    assert_eq!(ordered, ["append lobby: entry-ordered"]);
+    let appended = |effects: Vec<String>| {
+        effects.into_iter().filter(|effect| effect.starts_with("append tour")).collect::<Vec<_>>()
+    };
+    let ended = bench.commit_of("match/cup/r1m1");
+    assert_eq!(appended(ended), NOTHING, "the result waits for the entry");
+    let entered = bench.commit_of("lobby");
+    let due = [
+        "append tournament/cup: player-entered",
+        "append tournament/cup: match-reported, round-paired",
+    ];
+    assert_eq!(appended(entered), due);
+    bench.commit();
+    let pairing = bench.lines("tournament/cup").pop().unwrap_or_default();
+    assert!(pairing.contains("house:random"), "{pairing}");
 }
 
 #[test]

@@ -5,15 +5,15 @@ use crate::clock;
 use crate::engine::query::{AnyAnswer, AnyQuery, Query, StartWatching};
 use crate::engine::watch::{NoWatch, Topic, WatcherId};
 use crate::engine::{ConnId, Input, StreamKey};
-use crate::gateway::Outbox;
+use crate::gateway::{OpenSocket, Outbox};
 use crate::meters::Meters;
 use crate::passwords::Passwords;
 use crate::watch::{Watch, Watcher};
-use agon_core::{Line, Results, Timestamp, Tournament, TournamentId};
+use agon_core::{Line, Millis, Results, Timestamp, Tournament, TournamentId};
 use agon_games::Registry;
 use agon_store::{AppendError, Log};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Weak};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -29,6 +29,8 @@ pub(crate) enum Message {
     Placed(Input, Place),
     /// A connection was opened.
     Opened { conn: ConnId, out: Outbox, from: IpAddr },
+    /// A socket for the driver's thread to read.
+    Read(Box<OpenSocket>),
     /// A query, and the callback for its answer.
     Query { query: Box<dyn AnyQuery>, reply: Reply },
     /// The queue of a watcher.
@@ -42,8 +44,43 @@ pub(crate) enum Message {
 /// The callback for the answer to a query.
 pub(crate) type Reply = Box<dyn FnOnce(AnyAnswer) + Send>;
 
+/// Wakes the driver's thread, which waits for its sockets rather than for its inbox.
+pub(super) struct Alarm {
+    waker: mio::Waker,
+    is_asleep: AtomicBool,
+}
+
+impl Alarm {
+    pub(super) fn new(waker: mio::Waker) -> Alarm {
+        Alarm { waker, is_asleep: AtomicBool::new(false) }
+    }
+
+    /// The thread goes to sleep, unless there is a message: it looks into the inbox once more after
+    /// this. The fences order that look and the look of a sender at the flag.
+    pub(super) fn set(&self) {
+        self.is_asleep.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+    }
+
+    /// The thread is awake.
+    pub(super) fn unset(&self) {
+        self.is_asleep.store(false, Ordering::Relaxed);
+    }
+
+    /// Wakes the thread if it sleeps: there is a message.
+    fn ring(&self) {
+        fence(Ordering::SeqCst);
+        if self.is_asleep.load(Ordering::Relaxed) && self.is_asleep.swap(false, Ordering::AcqRel) {
+            // Without a waker the message waits until the next timer.
+            let _ = self.waker.wake();
+        }
+    }
+}
+
 /// The data that the driver shares with its handles.
 pub(super) struct Shared {
+    /// Wakes the thread of the lobby's engine.
+    alarm: Arc<Alarm>,
     meters: Meters,
     passwords: Passwords,
     games: Registry,
@@ -56,9 +93,15 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(passwords: Passwords, games: Registry, log: Weak<dyn Log>) -> Shared {
+    pub(super) fn new(
+        alarm: Alarm,
+        passwords: Passwords,
+        games: Registry,
+        log: Weak<dyn Log>,
+    ) -> Shared {
         let (meters, watchers) = (Meters::default(), AtomicU64::new(0));
-        Shared { meters, passwords, games, log, progress: Progress::default(), watchers }
+        let alarm = Arc::new(alarm);
+        Shared { alarm, meters, passwords, games, log, progress: Progress::default(), watchers }
     }
 }
 
@@ -79,12 +122,19 @@ struct Progress {
     handled: AtomicU64,
     /// When the message that the engine handles now was read from its socket.
     until: AtomicU64,
+    /// The time up to which the engine's thread has handled the sockets that it reads itself.
+    sockets_until: AtomicU64,
 }
+
+/// How late the thread of the lobby's engine may wake up when a socket has input, for all that the
+/// other engines know.
+const WAKE_MS_MAX: Millis = 100;
 
 /// A handle to an engine.
 #[derive(Clone)]
 pub struct Handle {
     inbox: Sender<Message>,
+    alarm: Arc<Alarm>,
     shared: Arc<Shared>,
     /// Whether others look at the progress with the inbox.
     counts: bool,
@@ -92,7 +142,8 @@ pub struct Handle {
 
 impl Handle {
     pub(super) fn new(inbox: Sender<Message>, shared: Shared) -> Handle {
-        Handle { inbox, shared: Arc::new(shared), counts: false }
+        let alarm = Arc::clone(&shared.alarm);
+        Handle { inbox, alarm, shared: Arc::new(shared), counts: false }
     }
 
     /// The same handle, for an engine that gives work to others.
@@ -102,8 +153,9 @@ impl Handle {
     }
 
     /// A handle to another engine of the same server.
-    pub(super) fn of_engine(&self, inbox: Sender<Message>) -> Handle {
-        Handle { inbox, shared: Arc::clone(&self.shared), counts: false }
+    pub(super) fn of_engine(&self, inbox: Sender<Message>, alarm: Alarm) -> Handle {
+        let (alarm, shared) = (Arc::new(alarm), Arc::clone(&self.shared));
+        Handle { inbox, alarm, shared, counts: false }
     }
 
     /// Notes that the engine has handled a message.
@@ -122,12 +174,24 @@ impl Handle {
 
     /// The time up to which the lobby's engine has passed on all input, at `now`.
     pub(super) fn passed_until(&self, now: Timestamp) -> Timestamp {
-        let Progress { put, handled, until } = &self.shared.progress;
+        let Progress { put, handled, until, sockets_until } = &self.shared.progress;
         // In this order: messages that are put in between only make it look busier.
         let handled = handled.load(Ordering::Acquire);
-        match handled >= put.load(Ordering::Acquire) {
+        let inbox = match handled >= put.load(Ordering::Acquire) {
             true => now,
-            false => Timestamp::from_ms(until.load(Ordering::Acquire)).min(now),
+            false => Timestamp::from_ms(until.load(Ordering::Acquire)),
+        };
+        let sockets = match self.shared.alarm.is_asleep.load(Ordering::Acquire) {
+            true => now.before(WAKE_MS_MAX),
+            false => Timestamp::from_ms(sockets_until.load(Ordering::Acquire)),
+        };
+        inbox.min(sockets).min(now)
+    }
+
+    /// Notes up to which time the engine's thread has handled its own sockets.
+    pub(super) fn note_sockets_until(&self, until: Timestamp) {
+        if self.counts {
+            self.shared.progress.sockets_until.store(until.as_ms(), Ordering::Release);
         }
     }
 
@@ -136,7 +200,9 @@ impl Handle {
         let (inbox, receiver) = std::sync::mpsc::channel();
         let (games, passwords) = (Registry::standard(), Passwords::new(None, 1));
         let log = Weak::<agon_store::MemoryLog>::new();
-        (Handle::new(inbox, Shared::new(passwords, games, log)), receiver)
+        let (_, waker) = crate::gateway::DriverSockets::new(1).expect("a poll");
+        let shared = Shared::new(Alarm::new(waker), passwords, games, log);
+        (Handle::new(inbox, shared), receiver)
     }
 
     pub(super) fn put(&self, message: Message) {
@@ -146,6 +212,7 @@ impl Handle {
         // An engine that has ended receives nothing, and callers notice that by their closed
         // channel.
         let _ = self.inbox.send(message);
+        self.alarm.ring();
     }
 
     pub(crate) fn send(&self, input: Input) {
@@ -155,6 +222,15 @@ impl Handle {
     /// Sends an input that holds a place in the inbox.
     pub(crate) fn send_placed(&self, input: Input, place: Place) {
         self.put(Message::Placed(input, place));
+    }
+
+    pub(super) fn alarm(&self) -> &Alarm {
+        &self.alarm
+    }
+
+    /// Lets the driver's thread read a socket.
+    pub(crate) fn read_socket(&self, open: Box<OpenSocket>) {
+        self.put(Message::Read(open));
     }
 
     /// Opens a connection.

@@ -2,18 +2,19 @@
 //!
 //! ```text
 //!   gateways, web ──▶ inbox ──▶ driver (one thread) ──▶ engine.handle(time, input)
-//!      ▲                          │      ▲                        │
+//!      ▲      plain TCP sockets ─▶│      ▲                        │
 //!      └── outboxes, replies ◀────┘      └──────── effects ◀──────┘
 //!                                 ├──▶ log ──────────▶ Committed
 //!                                 ├──▶ house players ▶ House
 //!                                 └──▶ passwords ────▶ Checked
 //! ```
 //!
-//! The driver owns the inbox, the clock and the thread. It writes a request on this thread if its
-//! socket has room; other messages wait in the connection's outbox. The records of several inputs
-//! share one sync of the disk. The driver commits few records itself, which needs no switch between
-//! threads. It submits many to the log's own thread, so that it can decide while they are written;
-//! see docs/decisions/0027-small-commits-on-the-engine-thread.md.
+//! The driver owns the inbox, the clock and the thread. In every turn it polls the plain TCP sockets
+//! of native players and handles what they sent; then it handles the inbox. It writes a request on
+//! this thread if its socket has room; other messages wait in the connection's outbox. The records
+//! of several inputs share one sync of the disk. The driver commits few records itself, which needs
+//! no switch between threads. It submits many to the log's own thread, so that it can decide while
+//! they are written; see docs/decisions/0027-small-commits-on-the-engine-thread.md.
 //!
 //! A server may have several engines, each with a driver and a thread of its own. The first has the
 //! lobby and the seats; the others own tournaments. They send each other messages through their
@@ -33,7 +34,7 @@ use crate::engine::{
     LineRange, PasswordCheck, PasswordResult, QueryId, ReadError, Record, Settings, StreamKey,
     Time,
 };
-use crate::gateway::{Outbox, Written};
+use crate::gateway::{DriverSockets, Outbox, Written};
 use crate::net::Limits;
 use crate::passwords::{Attempt, Finished, Passwords, Purpose, Unchecked};
 use crate::throttle::Verdict;
@@ -45,8 +46,8 @@ use agon_core::{Millis, PlayerName, Timestamp};
 use agon_games::Registry;
 use agon_store::{Append, AppendError, Log, LogError, Snapshot, Standing};
 pub use handle::Handle;
-pub(crate) use handle::{Archive, Message, Place};
-use handle::{Reply, Shared};
+use handle::{Alarm, Reply, Shared};
+pub(crate) use handle::{Archive, Message};
 use held::HeldNotices;
 use house::HousePool;
 use ports::{HouseList, LogReader};
@@ -56,7 +57,7 @@ use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -73,6 +74,12 @@ const COMMIT_HERE_MAX: usize = 64;
 
 /// How long the driver waits at most for the next input or timer.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
+
+/// The driver logs a warning if it does not poll its sockets for longer than this.
+const TURN_MS_MAX: Millis = 50;
+
+/// How often it logs that warning at most.
+const SLOW_TURN_PAUSE: Duration = Duration::from_secs(60);
 
 /// How often the driver looks at the lease of a log that several nodes share.
 const LEASE_PAUSE: Duration = Duration::from_millis(50);
@@ -101,6 +108,9 @@ pub enum ServerError {
     /// The system has no random bytes.
     #[error("{0}")]
     Entropy(String),
+    /// The system lets the server wait for no sockets.
+    #[error("failed to prepare for players' sockets: {0}")]
+    Sockets(std::io::Error),
     /// The log did not answer in time when the server stopped.
     #[error(
         "the log did not answer for {0:?}; records that it did not confirm may be lost, and the server sent nothing that depends on them"
@@ -144,6 +154,9 @@ pub struct Driver {
     engine: Engine,
     handle: Handle,
     inbox: Receiver<Message>,
+    sockets: DriverSockets,
+    /// When a slow turn was logged last.
+    slow_turn: Option<Instant>,
     log: Arc<dyn Log>,
     outboxes: FxHashMap<ConnId, Outbox>,
     /// Connections that share a socket and have messages that are not flushed.
@@ -197,7 +210,9 @@ impl Driver {
             clock::set(Timestamp::from_ms(now));
         }
         let (sender, inbox) = channel();
-        let shared = Shared::new(passwords, games.clone(), Arc::downgrade(&log));
+        let (sockets, waker) =
+            DriverSockets::new(limits.inbox_lines_max).map_err(ServerError::Sockets)?;
+        let shared = Shared::new(Alarm::new(waker), passwords, games.clone(), Arc::downgrade(&log));
         let mut handle = Handle::new(sender, shared);
         let cell_engines = match settings.role {
             EngineRole::Lobby { cell_engines } => cell_engines,
@@ -212,12 +227,14 @@ impl Driver {
         let mut others = Vec::new();
         for number in 1..=cell_engines {
             let (sender, inbox) = channel();
-            let own = handle.of_engine(sender);
+            // It has no sockets, and waits for its inbox in the same way.
+            let (sockets, waker) = DriverSockets::new(0).map_err(ServerError::Sockets)?;
+            let own = handle.of_engine(sender, Alarm::new(waker));
             let settings = Settings { role: EngineRole::Cells, ..parts.settings.clone() };
-            others.push(parts.open(EngineId(number), settings, own, inbox)?);
+            others.push(parts.open(EngineId(number), settings, own, (inbox, sockets))?);
         }
         let settings = parts.settings.clone();
-        let mut driver = parts.open(EngineId::LOBBY, settings, handle.clone(), inbox)?;
+        let mut driver = parts.open(EngineId::LOBBY, settings, handle.clone(), (inbox, sockets))?;
         if cell_engines > 0 {
             let engines: Vec<Handle> =
                 std::iter::once(handle).chain(others.iter().map(Driver::handle)).collect();
@@ -273,17 +290,55 @@ impl Driver {
             }
             // A commit may lead to more records, which join those of the inputs that wait.
             let pause = self.pause().filter(|_| self.appends.is_empty());
-            let message = match pause {
-                None => self.inbox.try_recv().ok(),
-                Some(pause) => match self.inbox.recv_timeout(pause) {
-                    Ok(message) => Some(message),
-                    Err(RecvTimeoutError::Timeout) => None,
-                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                },
-            };
-            match message {
-                Some(message) => self.take_all(message),
-                None => self.elapse(),
+            self.turn(pause.unwrap_or(Duration::ZERO));
+        }
+    }
+
+    /// Waits for sockets and for messages, at most for a time, and handles them.
+    fn turn(&mut self, mut pause: Duration) {
+        let mut message = self.inbox.try_recv().ok();
+        if message.is_none() && !pause.is_zero() {
+            self.handle.alarm().set();
+            message = self.inbox.try_recv().ok();
+        }
+        if message.is_some() {
+            pause = Duration::ZERO;
+        }
+        let earlier_ms = self.sockets.poll(pause);
+        self.handle.alarm().unset();
+        let is_quiet = self.sockets.is_quiet();
+        if !is_quiet {
+            self.note_turn(earlier_ms);
+        }
+        self.take_socket_inputs();
+        self.handle.note_sockets_until(self.sockets.heard_until());
+        match message.or_else(|| self.inbox.try_recv().ok()) {
+            Some(message) => self.take_all(message),
+            None if is_quiet => self.elapse(),
+            None => {}
+        }
+    }
+
+    /// Notes how long the sockets waited for this turn.
+    fn note_turn(&mut self, waited_ms: Millis) {
+        self.handle.meters().turns.add(waited_ms);
+        let is_new = self.slow_turn.is_none_or(|logged| logged.elapsed() > SLOW_TURN_PAUSE);
+        if waited_ms > TURN_MS_MAX && is_new {
+            self.slow_turn = Some(Instant::now());
+            tracing::warn!(waited_ms, "the engine was busy; late answers may count as in time");
+        }
+    }
+
+    /// Handles what the last poll found.
+    fn take_socket_inputs(&mut self) {
+        while self.failed.is_none() && !self.engine.is_stopping() {
+            if let Err(error) = self.await_lease() {
+                self.failed = Some(error);
+                return;
+            }
+            match self.sockets.next_input(self.handle.meters()) {
+                Some(input) => self.feed(self.time(), input),
+                None => return,
             }
         }
     }
@@ -381,6 +436,12 @@ impl Driver {
                 self.outboxes.insert(conn, out);
                 self.feed(time, Input::Opened { conn, seat, from });
             }
+            // The engine may have closed the connection in the meantime.
+            Message::Read(open) => {
+                if self.outboxes.contains_key(&open.conn()) {
+                    self.sockets.add(open);
+                }
+            }
             Message::Query { query, reply } => {
                 self.queries += 1;
                 let id = QueryId(self.queries);
@@ -443,7 +504,8 @@ impl Driver {
         self.engine.handle(time, input);
         if let Some(at) = read_at {
             let until = at.before(BEHIND_MS_MAX);
-            let read_until = self.handle.meters().reads.heard_until(until);
+            let heard_until = self.handle.meters().reads.heard_until(until);
+            let read_until = heard_until.min(self.sockets.heard_until());
             self.engine.elapse(Time { now: time.now, read_until }, until);
         }
         self.carry_out();
@@ -454,7 +516,7 @@ impl Driver {
         let heard = self.handle.meters().reads.heard_until(now);
         match self.has_only_cells() {
             true => Time { now, read_until: heard.min(self.handle.passed_until(now)) },
-            false => Time { now, read_until: heard },
+            false => Time { now, read_until: heard.min(self.sockets.heard_until()) },
         }
     }
 
@@ -641,6 +703,7 @@ impl Driver {
 
     fn forget(&mut self, conn: ConnId) {
         self.outboxes.remove(&conn);
+        self.sockets.remove(conn);
         self.held.take(conn);
         self.checking.remove(&conn);
     }
@@ -825,7 +888,7 @@ impl Parts {
         id: EngineId,
         settings: Settings,
         handle: Handle,
-        inbox: Receiver<Message>,
+        (inbox, sockets): (Receiver<Message>, DriverSockets),
     ) -> Result<Driver, ServerError> {
         let key = auth::random::<32>().map_err(|error| ServerError::Entropy(error.to_string()))?;
         let log = Arc::clone(&self.log);
@@ -841,6 +904,8 @@ impl Parts {
             engine,
             handle,
             inbox,
+            sockets,
+            slow_turn: None,
             log,
             outboxes: FxHashMap::default(),
             unflushed: Vec::new(),

@@ -1,22 +1,22 @@
 //! One connection from its first byte to its last, over any transport.
 
-use super::bucket::Bucket;
-use super::direct::Patient;
+use super::direct::{Patient, WriteSocket};
+use super::driver_sockets::{OpenSocket, Returned};
 use super::framing::Batch;
+use super::input_reader::{InputReader, NextInput};
 use super::outbox::{Liveness, Out, Outbox};
 use super::{Gateway, Limits, Stream};
 use crate::clock::now_ms;
-use crate::driver::{Handle, Place};
-use crate::engine::seat_side::{Framed, Framing, NORMAL, Received, error_line, received};
-use crate::engine::{CloseReason, ConnId, Input, Seat};
+use crate::driver::Handle;
+use crate::engine::seat_side::{Framing, NORMAL};
+use crate::engine::{CloseReason, ConnId, Input, Seat, Wire};
 use crate::net::socket;
-use agon_core::Timestamp;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, Sink};
-use tokio::net::tcp::OwnedWriteHalf;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, Empty, Sink};
+use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, mpsc};
 
 /// About how many bytes to write at once.
@@ -33,21 +33,36 @@ pub(super) fn number() -> ConnId {
 /// Serves a connection until one of the ends closes it.
 pub(super) async fn visit(gateway: &Gateway, peer: IpAddr, stream: Stream, framing: Framing) {
     match stream {
+        // People's connections stay with their tasks, which measure their time exactly.
+        Stream::Plain(socket) if framing.wire() == Wire::Tcp => {
+            let Ok(socket) = socket.into_std().map(Arc::new) else { return };
+            let to = To::<Sink>::Everybody(WriteSocket::Driver(Arc::clone(&socket)));
+            visit_halves(gateway, peer, Source::<Empty>::Driver(socket), to, framing).await;
+        }
         Stream::Plain(socket) => {
             let (from, to) = socket.into_split();
-            visit_halves(gateway, peer, from, To::<Sink>::Everybody(to), framing).await;
+            let to = To::<Sink>::Everybody(WriteSocket::Task(to));
+            visit_halves(gateway, peer, Source::Task(from), to, framing).await;
         }
         Stream::Tls(tls) => {
             let (from, to) = tokio::io::split(tls);
-            visit_halves(gateway, peer, from, To::Task(to), framing).await;
+            visit_halves(gateway, peer, Source::Task(from), To::Task(to), framing).await;
         }
     }
+}
+
+/// The reading half of a connection, and who reads it.
+enum Source<R> {
+    /// The driver's thread.
+    Driver(Arc<std::net::TcpStream>),
+    /// The connection's task.
+    Task(R),
 }
 
 /// The writing half of a connection, and who writes to it.
 enum To<W> {
     /// Any thread with a message for it.
-    Everybody(OwnedWriteHalf),
+    Everybody(WriteSocket),
     /// Only the connection's task.
     Task(W),
 }
@@ -55,7 +70,7 @@ enum To<W> {
 async fn visit_halves(
     gateway: &Gateway,
     peer: IpAddr,
-    mut from: impl AsyncRead + Unpin,
+    mut from: Source<impl AsyncRead + Unpin>,
     to: To<impl AsyncWrite + Unpin + Send + 'static>,
     framing: Framing,
 ) {
@@ -72,16 +87,7 @@ async fn visit_halves(
     engine.meters().opened(wire).add();
     tracing::debug!(conn = conn.0, from = %peer, wire = wire.word(), "a connection was opened");
     engine.open(conn, out, peer);
-    let now = now_ms();
-    let reader = Reader {
-        conn,
-        engine,
-        liveness: &liveness,
-        framing,
-        bucket: Bucket::new(limits.lines_per_second_max, limits.lines_burst_max, now),
-        warned: false,
-        room: Arc::new(Semaphore::new(limits.inbox_lines_max.max(1))),
-    };
+    let reader = InputReader::new(Arc::clone(&liveness), framing, limits, now_ms());
     // A task of its own: it has little to do, and the reading task need not poll it.
     let mut writing = tokio::spawn({
         let (gateway, liveness) = (gateway.clone(), Arc::clone(&liveness));
@@ -90,14 +96,34 @@ async fn visit_halves(
     // The first to end closes the connection: the reader, or the writer of a dropped outbox.
     let said_all = tokio::select! {
         biased;
-        () = reader.read(&mut from) => false,
+        () = read(gateway, reader, &mut from) => false,
         said_all = &mut writing => said_all.unwrap_or(false),
     };
     writing.abort();
     engine.send(Input::Closed { conn });
     note_end(engine, &liveness, conn);
     if said_all {
-        socket::linger(&mut from).await;
+        linger(from).await;
+    }
+}
+
+/// Reads until the input ends.
+async fn read(gateway: &Gateway, reader: InputReader, from: &mut Source<impl AsyncRead + Unpin>) {
+    match from {
+        Source::Driver(socket) => read_on_driver(gateway.engine(), Box::new(reader), socket).await,
+        Source::Task(from) => read_here(gateway, reader, from).await,
+    }
+}
+
+/// Gives the discarded rest of the input time to arrive.
+async fn linger(from: Source<impl AsyncRead + Unpin>) {
+    match from {
+        Source::Driver(socket) => {
+            if let Ok(mut from) = socket.try_clone().and_then(TcpStream::from_std) {
+                socket::linger(&mut from).await;
+            }
+        }
+        Source::Task(mut from) => socket::linger(&mut from).await,
     }
 }
 
@@ -125,107 +151,56 @@ pub(super) fn note_end(engine: &Handle, liveness: &Liveness, conn: ConnId) {
     }
 }
 
-/// The reading half.
-struct Reader<'a> {
-    conn: ConnId,
-    engine: &'a Handle,
-    liveness: &'a Liveness,
-    framing: Framing,
-    bucket: Bucket,
-    /// Whether it was sent a warning that it sends too fast.
-    warned: bool,
-    room: Arc<Semaphore>,
+/// Lets the driver's thread read a socket until its input ends. Meanwhile this task only waits, also
+/// for connections that send too fast.
+async fn read_on_driver(
+    engine: &Handle,
+    mut reader: Box<InputReader>,
+    socket: &Arc<std::net::TcpStream>,
+) {
+    loop {
+        let (open, returned) = OpenSocket::new(Arc::clone(socket), reader);
+        engine.read_socket(Box::new(open));
+        match returned.await {
+            Ok(Returned::Paused(paused, wait_ms)) => {
+                tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+                reader = paused;
+            }
+            Ok(Returned::Leave) => return,
+            // The engine has closed the connection; the writer ends it.
+            Ok(Returned::LetWrite) | Err(_) => return std::future::pending().await,
+        }
+    }
 }
 
-/// The reader's next step.
-enum Next {
-    Read,
-    /// The writer sends the last message and closes.
-    LetWrite,
-    Leave,
-}
-
-impl Reader<'_> {
-    /// Reads until the input ends.
-    async fn read(mut self, from: &mut (impl AsyncRead + Unpin)) {
-        // Bytes that arrived with the handshake are in the buffer already.
-        let mut at = now_ms();
-        loop {
-            while let Some(framed) = self.framing.take() {
-                let bytes = match &framed {
-                    Framed::Message(message) => message.len(),
-                    _ => 0,
-                };
-                let received = received(framed);
-                self.wait_its_turn(bytes).await;
-                match self.act(received, at).await {
-                    Next::Read => {}
-                    Next::LetWrite => return std::future::pending().await,
-                    Next::Leave => return,
+/// Reads a socket on this task until its input ends.
+async fn read_here(
+    gateway: &Gateway,
+    mut reader: InputReader,
+    from: &mut (impl AsyncRead + Unpin),
+) {
+    let engine = gateway.engine();
+    let room = Arc::new(Semaphore::new(gateway.limits().inbox_lines_max.max(1)));
+    // Bytes that arrived with the handshake are in the buffer already.
+    let mut at = now_ms();
+    loop {
+        match reader.next(at, now_ms(), engine.meters()) {
+            NextInput::Message(input) => {
+                let place = Arc::clone(&room).acquire_owned().await;
+                engine.send_placed(input, place.expect("the semaphore is never closed"));
+            }
+            NextInput::ReadMore => match socket::read(from, reader.framing()).await {
+                Ok(1..) => {
+                    at = engine.read_at();
+                    reader.liveness().heard(at);
                 }
-            }
-            match socket::read(from, &mut self.framing).await {
-                Ok(1..) => at = self.engine.read_at(),
                 _ => return,
-            }
-            self.liveness.heard(at);
+            },
+            NextInput::Wait(wait_ms) => tokio::time::sleep(Duration::from_millis(wait_ms)).await,
+            NextInput::LetWrite => return std::future::pending().await,
+            NextInput::Leave => return,
         }
     }
-
-    /// Delays a connection that sends too fast: nothing is read meanwhile.
-    async fn wait_its_turn(&mut self, bytes: usize) {
-        while let Err(wait_ms) = self.bucket.take(bytes, now_ms()) {
-            if !self.warned {
-                self.warned = true;
-                self.engine.meters().slowed.add();
-                tracing::info!(
-                    conn = self.conn.0,
-                    "a connection speaks too fast; it is read slower"
-                );
-                let detail = "more messages than a connection may send; they are read slower";
-                self.liveness.send(Out::Line(error_line("slow-down", detail.into()), None));
-            }
-            tokio::time::sleep(Duration::from_millis(wait_ms)).await;
-        }
-    }
-
-    /// Passes a received message on.
-    async fn act(&mut self, received: Received, at: Timestamp) -> Next {
-        let conn = self.conn;
-        match received {
-            Received::Nothing => {}
-            Received::Ping(payload) => self.liveness.answer_ping(payload),
-            Received::Message(message) => {
-                let place = self.place().await;
-                self.engine.send_placed(Input::Said { conn, message, at }, place);
-            }
-            Received::Bad { why, line } => {
-                let place = self.place().await;
-                self.engine.send_placed(Input::Bad { conn, why, line }, place);
-            }
-            Received::End(code, why) => {
-                let room = end_with(self.liveness, code, why);
-                return if room { Next::LetWrite } else { Next::Leave };
-            }
-        }
-        Next::Read
-    }
-
-    /// Waits for a place in the engine's inbox.
-    async fn place(&self) -> Place {
-        let place = Arc::clone(&self.room).acquire_owned().await;
-        place.expect("the semaphore is never closed")
-    }
-}
-
-/// Sends the error that closes a connection, if there is one, and closes it; `false` if there is no
-/// room for the last message.
-fn end_with(liveness: &Liveness, code: u16, why: Option<String>) -> bool {
-    if let Some(why) = why {
-        liveness.ends(CloseReason::Broken);
-        liveness.send(Out::Line(error_line("malformed", why), None));
-    }
-    liveness.send(Out::Close(code))
 }
 
 /// Writes to the half that exists.
@@ -238,7 +213,9 @@ pub(super) async fn write_to(
 ) -> bool {
     match (to, &liveness.direct) {
         (Some(mut to), _) => write(&mut to, outbox, liveness, limits, engine).await,
-        (None, Some(direct)) => write(&mut Patient(direct), outbox, liveness, limits, engine).await,
+        (None, Some(direct)) => {
+            write(&mut Patient::new(direct), outbox, liveness, limits, engine).await
+        }
         (None, None) => false,
     }
 }

@@ -3,17 +3,50 @@
 
 use crate::engine::Wire;
 use agon_wire::websocket::{Opcode, Opening};
-use std::io::{ErrorKind, IoSlice};
-use std::net::Shutdown;
+use std::io::{self, ErrorKind, IoSlice, Write};
+use std::net::{Shutdown, TcpStream};
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, ready};
 use tokio::io::AsyncWrite;
 use tokio::net::tcp::OwnedWriteHalf;
 
+/// A plain socket for writing.
+pub(crate) enum WriteSocket {
+    /// A task of the runtime reads the other half.
+    Task(OwnedWriteHalf),
+    /// The driver's thread reads it.
+    Driver(Arc<TcpStream>),
+}
+
+impl WriteSocket {
+    fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            WriteSocket::Task(half) => half.try_write(bytes),
+            WriteSocket::Driver(socket) => socket.as_ref().write(bytes),
+        }
+    }
+
+    fn try_write_vectored(&self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            WriteSocket::Task(half) => half.try_write_vectored(parts),
+            WriteSocket::Driver(socket) => socket.as_ref().write_vectored(parts),
+        }
+    }
+
+    fn shut_down(&self) -> io::Result<()> {
+        match self {
+            WriteSocket::Task(half) => {
+                socket2::SockRef::from(half.as_ref()).shutdown(Shutdown::Write)
+            }
+            WriteSocket::Driver(socket) => socket.shutdown(Shutdown::Write),
+        }
+    }
+}
+
 /// The writing half of a socket, and how many messages wait for it.
 pub(super) struct Direct {
-    socket: OwnedWriteHalf,
+    socket: WriteSocket,
     /// How many messages were passed to the task and are not written yet. Writing and passing on
     /// hold the lock, so messages stay whole and in order.
     waiting: Mutex<usize>,
@@ -28,7 +61,7 @@ pub(super) enum Wrote {
 }
 
 impl Direct {
-    pub(super) fn new(socket: OwnedWriteHalf) -> Direct {
+    pub(super) fn new(socket: WriteSocket) -> Direct {
         Direct { socket, waiting: Mutex::new(0) }
     }
 
@@ -73,31 +106,60 @@ impl Direct {
 }
 
 /// The same socket, as the task writes to it: it waits for room.
-pub(super) struct Patient<'a>(pub(super) &'a Direct);
+pub(super) struct Patient<'a> {
+    direct: &'a Direct,
+    /// While the task waits for a socket that the driver's thread reads: the same socket for the
+    /// runtime. Otherwise the runtime would be woken for every message from the other end.
+    awaited: Option<tokio::net::TcpStream>,
+}
+
+impl Patient<'_> {
+    pub(super) fn new(direct: &Direct) -> Patient<'_> {
+        Patient { direct, awaited: None }
+    }
+
+    /// Waits for room.
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let socket = match (&self.direct.socket, &mut self.awaited) {
+            (WriteSocket::Task(half), _) => half.as_ref(),
+            (WriteSocket::Driver(_), Some(awaited)) => awaited,
+            (WriteSocket::Driver(socket), awaited) => {
+                awaited.insert(tokio::net::TcpStream::from_std(socket.try_clone()?)?)
+            }
+        };
+        socket.poll_write_ready(context)
+    }
+}
 
 impl AsyncWrite for Patient<'_> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
-    ) -> Poll<std::io::Result<usize>> {
-        let socket = &self.0.socket;
+    ) -> Poll<io::Result<usize>> {
+        let patient = self.get_mut();
         loop {
-            ready!(socket.as_ref().poll_write_ready(context))?;
-            match socket.try_write(bytes) {
+            let written = match &patient.awaited {
+                Some(awaited) => awaited.try_write(bytes),
+                None => patient.direct.socket.try_write(bytes),
+            };
+            match written {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                done => return Poll::Ready(done),
+                done => {
+                    patient.awaited = None;
+                    return Poll::Ready(done);
+                }
             }
+            ready!(patient.poll_room(context))?;
         }
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
 
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        let socket = socket2::SockRef::from(self.0.socket.as_ref());
-        Poll::Ready(socket.shutdown(Shutdown::Write))
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(self.direct.socket.shut_down())
     }
 }
 
@@ -128,9 +190,12 @@ mod tests {
     /// Writes until messages have to wait, then lets the other end read; returns its input.
     async fn read_late(wire: Wire) -> (Vec<u8>, usize) {
         let (here, mut there) = pair().await;
-        let (_from, to) = here.into_split();
+        let to = match wire {
+            Wire::Tcp => WriteSocket::Driver(Arc::new(here.into_std().unwrap())),
+            _ => WriteSocket::Task(here.into_split().1),
+        };
         let (outbox, receiver) = Outbox::new(ConnId(1), Seat::native(wire), 1_000, Some(to));
-        let liveness = std::sync::Arc::clone(outbox.liveness());
+        let liveness = Arc::clone(outbox.liveness());
         let (limits, (engine, told)) = (Limits::default(), Handle::detached());
         let task = tokio::spawn(async move {
             write_to(None::<Sink>, receiver, &liveness, &limits, &engine).await

@@ -1,9 +1,10 @@
 //! Gateways own the sockets: on every transport, they pass messages to the engine and back.
 //!
 //! ```text
-//!   tcp ─────── TLS? ──┐                      ┌─▶ engine
-//!                      ├─▶ connection (a task)┤
-//!   http ── TLS? ── websocket                 └── outbox ◀── engine, sweep
+//!   tcp ──────────────────▶ driver_sockets (the driver's thread)┐
+//!   tcp ── TLS ────────┐                                        ├─▶ engine
+//!                      ├─▶ connection (a task) ─────────────────┘
+//!   http ── TLS? ── websocket         └── outbox ◀── engine, sweep
 //!   wires of other systems ──▶ peer (a task), the same way
 //! ```
 //!
@@ -14,8 +15,10 @@ mod arrivals;
 mod bucket;
 mod connection;
 mod direct;
+mod driver_sockets;
 mod erlang;
 mod framing;
+mod input_reader;
 mod outbox;
 mod peer;
 mod peer_observer;
@@ -28,6 +31,7 @@ use crate::lateness;
 use crate::ledger::Ledger;
 use crate::net::{Guest, Host, Limits, PlayerSockets, Stream, Tls, accept};
 use crate::per_minute::PerMinute;
+pub(crate) use driver_sockets::{DriverSockets, OpenSocket};
 pub use erlang::{ErlangCookie, ErlangError, ErlangSettings, NodeName, serve_erlang};
 pub(crate) use outbox::{Outbox, Written};
 pub use peer::serve_peers;

@@ -5,7 +5,7 @@
 //! written.
 
 use super::Limits;
-use super::direct::{Direct, Wrote};
+use super::direct::{Direct, WriteSocket, Wrote};
 use crate::clock::{AtomicTimestamp, now_ms};
 use crate::driver::Handle;
 use crate::engine::{AskId, CloseReason, ConnId, Input, Seat, Tell, Wire};
@@ -13,7 +13,6 @@ use agon_core::Timestamp;
 use agon_wire::peer::PeerMessage;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
@@ -106,7 +105,7 @@ impl Outbox {
         conn: ConnId,
         seat: Seat,
         lines_max: usize,
-        socket: Option<OwnedWriteHalf>,
+        socket: Option<WriteSocket>,
     ) -> (Outbox, mpsc::Receiver<Out>) {
         Outbox::make(conn, seat, lines_max, socket.map(Direct::new), None)
     }

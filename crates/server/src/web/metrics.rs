@@ -154,6 +154,8 @@ fn delays(text: &mut Exposition, meters: &Meters) {
     text.histogram("agon_turn_seconds", help, &meters.turn_ms, 1e3);
     let help = "How late the threads are that read players' sockets.";
     text.histogram("agon_read_late_seconds", help, &meters.reads.late_ms, 1e3);
+    let help = "How long the engine's thread was away from the sockets that it reads.";
+    text.histogram("agon_socket_turn_seconds", help, &meters.turns, 1e3);
     let help = "Reads that came late; their senders are charged for the time before only.";
     text.counter("agon_reads_late_total", help, meters.read_late.count());
     let help = "How much later than set timers rang.";

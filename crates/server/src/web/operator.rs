@@ -10,7 +10,7 @@ use super::problem::Problem;
 use super::who::Operator;
 use super::{Answer, Web};
 use crate::engine::NotObeyed;
-use crate::engine::query::{CarryOut, CheckEntry, Order};
+use crate::engine::query::{CarryOut, Order};
 use agon_core::lobby::LobbyOrder;
 use agon_core::{
     MatchId, MatchOrder, PlayerName, Ruling, TournamentOrder, TournamentRejection, Why,
@@ -75,10 +75,6 @@ impl From<NotObeyed> for Problem {
 
 /// Carries out an order; answers when everything it changed is durable.
 async fn carry_out(web: &Web, order: Order, by: PlayerName, why: Why) -> Answer {
-    if let Order::Lobby(LobbyOrder::Enter { tournament, player }) = &order {
-        let (tournament, player) = (tournament.clone(), player.clone());
-        web.ask(CheckEntry { tournament, player }).await??;
-    }
     web.ask(CarryOut { order, ruling: Ruling { by, why } }).await??;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

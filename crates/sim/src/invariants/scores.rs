@@ -18,6 +18,7 @@ pub(super) struct Sheet {
     pub(super) met: Vec<(PlayerName, i64)>,
     pub(super) games: i64,
     pub(super) game_points: i64,
+    pub(super) luck: i64,
 }
 
 pub(super) type Sheets = BTreeMap<PlayerName, Sheet>;
@@ -71,6 +72,7 @@ fn count(all: &mut Sheets, played: &Played, result: &MatchResult, seats: i64) {
             if game.end != GameEnd::Void {
                 sheet.games += i64::from(game.winners == [player.clone()]);
                 sheet.game_points += game.scores.get(seat).copied().unwrap_or(0);
+                sheet.luck += game.luck.get(seat).copied().unwrap_or(0);
             }
         }
     }
@@ -165,6 +167,7 @@ pub(super) fn best(
                 }
                 TieBreak::Games => sheet.games,
                 TieBreak::Points => sheet.game_points,
+                TieBreak::LuckAdjusted => sheet.game_points - sheet.luck,
             });
         }
     }

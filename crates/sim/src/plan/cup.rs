@@ -149,8 +149,12 @@ fn newer_format(rng: &mut Rng, policy: &mut Value) {
 fn yahtzee_policy(rng: &mut Rng) -> Value {
     let mut policy = json!({"match": {}});
     if rng.chance(300) {
-        policy["format"] = json!({"kind": "round-robin"});
-        policy["match"]["ties"] = json!(rng.pick(&["share", "replay"]));
+        let ties = *rng.pick(&["share", "replay"]);
+        policy["format"] = match ties {
+            "share" => json!({"kind": "round-robin", "tie_breaks": ["luck-adjusted", "games"]}),
+            _ => json!({"kind": "round-robin"}),
+        };
+        policy["match"]["ties"] = json!(ties);
     }
     if rng.chance(300) {
         costs(rng, &mut policy);

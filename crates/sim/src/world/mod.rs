@@ -144,7 +144,7 @@ impl World {
             history: History::default(),
             healed: false,
             cheats_seen: 0,
-            games: Registry::standard(),
+            games: agon_analysis::registry(),
             secrets,
             sabotage,
             trace,

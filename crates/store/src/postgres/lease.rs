@@ -90,16 +90,24 @@ const RENEW: &str = "
 
 const UNREGISTER: &str = "DELETE FROM agon.nodes WHERE id = $1";
 
-/// Claims a cell that is new, free, ours, or owned by a node without a fresh heartbeat.
+/// Claims a cell that is new, free, ours or, if the node may steal, owned by a node without a fresh
+/// heartbeat. A claim is a heartbeat too: after the database was away all heartbeats are old, and
+/// the next node would take the cell at once.
 const CLAIM: &str = "
-    INSERT INTO agon.cells AS held (id, owner, epoch) VALUES ($1, $2, 1)
-    ON CONFLICT (id) DO UPDATE SET owner = $2, epoch = held.epoch + 1
-    WHERE held.owner IS NULL OR held.owner = $2 OR NOT EXISTS (
-        SELECT FROM agon.nodes
-        WHERE id = held.owner
-          AND renewed_at > clock_timestamp() - $3 * interval '1 millisecond'
+    WITH claimed AS (
+        INSERT INTO agon.cells AS held (id, owner, epoch) VALUES ($1, $2, 1)
+        ON CONFLICT (id) DO UPDATE SET owner = $2, epoch = held.epoch + 1
+        WHERE held.owner IS NULL OR held.owner = $2 OR $4 AND NOT EXISTS (
+            SELECT FROM agon.nodes
+            WHERE id = held.owner
+              AND renewed_at > clock_timestamp() - $3 * interval '1 millisecond'
+        )
+        RETURNING epoch
+    ), renewed AS (
+        UPDATE agon.nodes SET renewed_at = clock_timestamp()
+        WHERE id = $2 AND EXISTS (SELECT FROM claimed)
     )
-    RETURNING epoch";
+    SELECT epoch FROM claimed";
 
 const HAND_OVER: &str = "
     UPDATE agon.cells SET owner = $2, epoch = epoch + 1
@@ -117,9 +125,10 @@ pub(super) fn claim(
     client: &mut Client,
     node: &Node,
     cell: &str,
+    may_steal: bool,
 ) -> Result<Claim, postgres::Error> {
     let lease_ms = node.lease.as_millis() as f64;
-    if let Some(row) = client.query_opt(CLAIM, &[&cell, &node.id, &lease_ms])? {
+    if let Some(row) = client.query_opt(CLAIM, &[&cell, &node.id, &lease_ms, &may_steal])? {
         return Ok(Claim::Owned(row.get::<_, i64>(0).cast_unsigned()));
     }
     let owner = client.query_opt("SELECT owner FROM agon.cells WHERE id = $1", &[&cell])?;

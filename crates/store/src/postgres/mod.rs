@@ -77,9 +77,19 @@ impl PostgresLog {
     /// Claims a cell: new, free, or owned by a node whose lease has expired. Afterwards only this
     /// node can write the cell's streams, and everything that others wrote can be loaded.
     pub fn claim(&self, cell: &str) -> Result<Claim, LogError> {
+        self.try_claim(cell, true)
+    }
+
+    /// Claims a cell that is new, free or this node's own, and leaves it to its owner otherwise.
+    pub fn claim_unowned(&self, cell: &str) -> Result<Claim, LogError> {
+        self.try_claim(cell, false)
+    }
+
+    fn try_claim(&self, cell: &str, may_steal: bool) -> Result<Claim, LogError> {
         let ownership = &self.writing()?.ownership;
-        let claim =
-            self.reader.ask("claim in", |client| lease::claim(client, &ownership.node, cell))?;
+        let claim = self
+            .reader
+            .ask("claim in", |client| lease::claim(client, &ownership.node, cell, may_steal))?;
         if let Claim::Owned(epoch) = &claim {
             ownership.epochs().insert(cell.to_owned(), *epoch);
         }

@@ -40,6 +40,15 @@ fn expire(server: &Postgres, url: &str, id: &str) {
     client.execute("DELETE FROM agon.nodes WHERE id = $1", &[&id]).unwrap();
 }
 
+/// Lets all heartbeats look an hour old, until the next ones.
+fn age_all(server: &Postgres, url: &str) {
+    let database = url.rsplit('/').next().unwrap();
+    let mut client = postgres::Client::connect(&server.address(database), postgres::NoTls).unwrap();
+    client
+        .execute("UPDATE agon.nodes SET renewed_at = renewed_at - interval '1 hour'", &[])
+        .unwrap();
+}
+
 #[test]
 fn postgres_does_what_every_log_does() {
     let server = Postgres::start();
@@ -83,6 +92,23 @@ fn only_the_owner_writes_a_cell() {
     let epochs: Vec<_> = a.cells().unwrap().into_iter().map(|cell| (cell.id, cell.epoch)).collect();
     assert_eq!(epochs, [("t1".to_owned(), 5), ("t2".to_owned(), 1)]);
     assert_eq!(a.nodes().unwrap().len(), 1);
+}
+
+#[test]
+fn new_owner_with_an_old_heartbeat_is_not_followed_at_once() {
+    let server = Postgres::start();
+    let url = server.database();
+    // With so long a lease there are no heartbeats during the test.
+    let [a, b, c] = ["a", "b", "c"].map(|id| {
+        let node = Node { lease: Duration::from_secs(600), ..node(id) };
+        PostgresLog::open(&url, node, cell_of).unwrap()
+    });
+    assert_eq!(a.claim("t").unwrap(), Claim::Owned(1));
+    // After the database was away all heartbeats are old.
+    age_all(&server, &url);
+    assert_eq!(b.claim_unowned("t").unwrap(), Claim::Taken { owner: "a".to_owned() });
+    assert_eq!(b.claim("t").unwrap(), Claim::Owned(2));
+    assert_eq!(c.claim("t").unwrap(), Claim::Taken { owner: "b".to_owned() });
 }
 
 #[test]

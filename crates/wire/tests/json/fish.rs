@@ -221,6 +221,7 @@ impl Table {
             scores: outcome.scores,
             ranks: outcome.ranks,
             winners,
+            luck: Vec::new(),
             voided: None,
         }
     }

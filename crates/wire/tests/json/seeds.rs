@@ -178,6 +178,7 @@ impl FishGame {
             scores: vec![5, 3],
             ranks: ranks.to_vec(),
             winners: winners.iter().map(|winner| name(winner)).collect(),
+            luck: Vec::new(),
             voided: None,
         };
         PeerMessage::GameOver { view, result: Box::new(result) }

@@ -12,7 +12,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
@@ -84,9 +84,19 @@ async fn open_database(url: &str, address: String, rejoins: bool) -> Result<Arc<
         );
     }
     let (mut owner, mut has_failed) = (String::new(), false);
+    // While the database was away, its owner could not renew the lease either. So a node gives the
+    // owner the time of a lease, from its own first contact on.
+    let mut in_contact_since = None;
     loop {
         let claiming = Arc::clone(&log);
-        match blocking(move || claiming.claim(CELL)).await? {
+        let may_steal = in_contact_since.is_some_and(|since: Instant| since.elapsed() >= LEASE);
+        let claim = blocking(move || match may_steal {
+            true => claiming.claim(CELL),
+            false => claiming.claim_unowned(CELL),
+        });
+        let claim = claim.await?;
+        in_contact_since = claim.is_ok().then(|| in_contact_since.unwrap_or_else(Instant::now));
+        match claim {
             Ok(Claim::Owned(epoch)) => {
                 tracing::info!(epoch, "this node owns the log");
                 return Ok(log);

@@ -5,7 +5,7 @@
 
 use crate::clock::now_ms;
 use crate::engine::Wire;
-use crate::gateway::direct::{Direct, Patient, Wrote};
+use crate::gateway::direct::{Direct, Patient, WriteSocket, Wrote};
 use crate::gateway::outbox::Receipt;
 use agon_wire::erlang::control::{self, Control};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +38,7 @@ struct Pending {
 impl NodeWriter {
     pub(super) fn new(socket: OwnedWriteHalf) -> NodeWriter {
         let (pending, wake, closed) = (Mutex::default(), Notify::new(), AtomicBool::new(false));
-        NodeWriter { socket: Direct::new(socket), pending, wake, closed }
+        NodeWriter { socket: Direct::new(WriteSocket::Task(socket)), pending, wake, closed }
     }
 
     /// Queues a control message for the task. Messages that cannot be encoded are dropped.
@@ -114,7 +114,7 @@ impl NodeWriter {
     /// Writes until the connection is closed or a write fails. After `tick` without a message the
     /// task sends a tick.
     pub(super) async fn run(&self, tick: Duration, patience: Duration) {
-        let mut to = Patient(&self.socket);
+        let mut to = Patient::new(&self.socket);
         while !self.is_closed() {
             let (bytes, written) = match self.begin() {
                 Some(pending) => pending,
@@ -135,6 +135,6 @@ impl NodeWriter {
 
     /// Shuts the socket down for writing, even if others still hold it.
     pub(super) async fn end(&self) {
-        let _ = Patient(&self.socket).shutdown().await;
+        let _ = Patient::new(&self.socket).shutdown().await;
     }
 }
