@@ -79,6 +79,7 @@ class TrainsBoard extends Board {
     const { width, height } = map.viewBox.baseVal;
     const scale = Math.min(map.clientWidth / width, map.clientHeight / height);
     map.style.setProperty("--pixel", `${(1 / scale).toFixed(3)}px`);
+    placeNames(map, /** @type {View} */ (this.now?.view).map.cities);
   }
 
   first() {
@@ -145,15 +146,7 @@ class TrainsBoard extends Board {
       this.way(way, holders.get(key(way.connection)), allowed.has(key(way.connection))),
     );
     const size = view.map.cities.length > 60 ? "many" : "";
-    const cities = view.map.cities.map(([name, [x, y]]) =>
-      city(
-        name,
-        x,
-        y,
-        mine.has(name),
-        x > view.map.width - 60 ? "end" : x < 60 ? "start" : "middle",
-      ),
-    );
+    const cities = view.map.cities.map(([name, [x, y]]) => city(name, x, y, mine.has(name)));
     const held = view.players
       .map((player, seat) => `${now.names[seat]} ${player.acquired.length}`)
       .join(", ");
@@ -476,15 +469,8 @@ function goal(own, pair) {
   );
 }
 
-/**
- * @param {string} name
- * @param {number} x
- * @param {number} y
- * @param {boolean} mine
- * @param {string} anchor
- */
-function city(name, x, y, mine, anchor) {
-  const side = anchor === "middle" ? 0 : anchor === "end" ? 10 : -10;
+/** @param {string} name @param {number} x @param {number} y @param {boolean} mine */
+function city(name, x, y, mine) {
   return svg(
     "g",
     {
@@ -494,8 +480,75 @@ function city(name, x, y, mine, anchor) {
     },
     mine ? svg("circle", { class: "goal", r: 13 }) : null,
     svg("circle", { r: 7 }),
-    svg("text", { x: side, y: -14, "text-anchor": anchor }, name),
+    svg("text", { "text-anchor": "middle" }, name),
   );
+}
+
+/** How far the name of a city is from its middle. */
+const NAME_AWAY = 13;
+
+/** @typedef {{ left: number, top: number, right: number, bottom: number }} Box */
+
+/**
+ * The area that two boxes share.
+ * @param {Box} one @param {Box} other
+ */
+function overlap(one, other) {
+  const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+  const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+  return wide > 0 && high > 0 ? wide * high : 0;
+}
+
+/**
+ * Puts the name of every city where it covers least of other names and cities: above it if possible,
+ * else below it, beside it, or at one of its corners.
+ * @param {SVGSVGElement} map @param {View["map"]["cities"]} cities
+ */
+function placeNames(map, cities) {
+  const { x: left, y: top, width, height } = map.viewBox.baseVal;
+  const middles = cities.map(([, [x, y]]) => ({
+    left: x - 8,
+    top: y - 8,
+    right: x + 8,
+    bottom: y + 8,
+  }));
+  /** @type {Box[]} */
+  const taken = [];
+  const texts = /** @type {NodeListOf<SVGTextElement>} */ (map.querySelectorAll(".city text"));
+  texts.forEach((text, at) => {
+    const size = text.getBBox();
+    const [, [x, y]] = cities[at];
+    const [half, line] = [size.width / 2, size.height];
+    const ways = [
+      [0, -1],
+      [0, 1],
+      [1, 0],
+      [-1, 0],
+      [1, -1],
+      [-1, -1],
+      [1, 1],
+      [-1, 1],
+    ];
+    let best = { worst: Infinity, x: 0, y: 0, box: middles[at] };
+    ways.forEach(([aside, down], order) => {
+      const reach = aside && down ? NAME_AWAY * 0.4 : NAME_AWAY;
+      const [cx, cy] = [x + aside * (half + reach), y + down * (line / 2 + reach - 3)];
+      const box = { left: cx - half, top: cy - line / 2, right: cx + half, bottom: cy + line / 2 };
+      const outside =
+        Math.max(0, left - box.left) +
+        Math.max(0, box.right - left - width) +
+        Math.max(0, top - box.top) +
+        Math.max(0, box.bottom - top - height);
+      const covered =
+        taken.reduce((sum, other) => sum + overlap(box, other), 0) +
+        middles.reduce((sum, other, index) => sum + (index === at ? 0 : overlap(box, other)), 0);
+      const worst = 4 * covered + 50 * outside + order;
+      if (worst < best.worst) best = { worst, x: cx - x, y: cy - y, box };
+    });
+    taken.push(best.box);
+    text.setAttribute("x", best.x.toFixed(1));
+    text.setAttribute("y", (best.y + line * 0.3).toFixed(1));
+  });
 }
 
 /**

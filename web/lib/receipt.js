@@ -1,5 +1,8 @@
-// A person's receipt: what this page sent and received in a tournament, stored in this browser, so
-// that nobody can change the log later without notice. docs/protocol/receipt.md defines the format.
+// A person's receipt: what this browser sent and received in a tournament, so that nobody can change
+// the log later without notice. docs/protocol/receipt.md defines the format.
+//
+// All windows of a browser share it. A person who also plays on another device has a receipt there,
+// and this one says nothing about the answers that were sent from it.
 
 import { equal } from "./equal.js";
 import { linesOf } from "./lines.js";
@@ -21,6 +24,8 @@ export class Receipt {
   /** @param {Entry} entry */
   note(entry) {
     const line = `${JSON.stringify({ ...entry, at: Date.now() })}\n`;
+    // Another window may have written meanwhile.
+    this.text = stored(this.key) || this.text;
     if (this.text.length + line.length > BYTES_MAX) return;
     this.text += line;
     try {
@@ -39,10 +44,11 @@ export class Receipt {
   }
 
   /**
-   * What contradicts it in the logs, or how many answers agree with them.
+   * What contradicts it in the logs, or how many answers agree with them and how many came from
+   * another device.
    * @param {string} cup the tournament's log
    * @param {(match: string) => Promise<string>} matchLog
-   * @returns {Promise<{ wrong: string | null, answers: number, head: string }>}
+   * @returns {Promise<{ wrong: string | null, answers: number, elsewhere: number, head: string }>}
    */
   async compare(cup, matchLog) {
     // Load these only when needed: playing does not need them.
@@ -50,7 +56,12 @@ export class Receipt {
     const { commitment, fromHex } = await import("./fair.js");
     const lines = linesOf(cup);
     const head = headsOf(lines).at(-1) ?? "";
-    const wrong = (/** @type {string | null} */ wrong, answers = 0) => ({ wrong, answers, head });
+    const wrong = (/** @type {string | null} */ wrong, answers = 0, elsewhere = 0) => ({
+      wrong,
+      answers,
+      elsewhere,
+      head,
+    });
     const entries = this.entries();
     const of = (/** @type {string} */ type) => entries.filter((entry) => entry.type === type);
     const { commitment: promised, plan } = lines[0].data;
@@ -68,19 +79,28 @@ export class Receipt {
       .filter((line) => line.type === "round-paired")
       .flatMap((line) => line.data.matches)
       .filter((one) => one.players.includes(this.account));
-    let answers = 0;
+    let [answers, elsewhere] = [0, 0];
     for (const { id } of matches) {
       const log = linesOf(await matchLog(id));
       const found = compareMatch(log, headsOf(log), this.account, id, nonces, of);
       if (typeof found === "string") return wrong(`match ${id}: ${found}`);
-      answers += found;
+      answers += found.answers;
+      elsewhere += found.elsewhere;
     }
-    return wrong(null, answers);
+    return wrong(null, answers, elsewhere);
   }
 }
 
 /**
- * What contradicts the receipt in one match, or how many answers agree.
+ * Whether another device of the person may have played: this browser found the tournament running,
+ * or another one took over.
+ * @param {(type: string) => Entry[]} of
+ */
+const isPartial = (of) => Boolean(of("tournament")[0]?.resumed) || of("taken-over").length > 0;
+
+/**
+ * What contradicts the receipt in one match, or how many answers agree and how many came from
+ * another device.
  * @param {import("./verify.js").Line[]} log @param {string[]} heads those of the log
  * @param {string} account @param {string} id @param {string[]} nonces
  * @param {(type: string) => Entry[]} of
@@ -89,21 +109,28 @@ function compareMatch(log, heads, account, id, nonces, of) {
   const sent = of("answer");
   /** @type {string[]} */
   let seats = [];
+  let elsewhere = 0;
+  const partial = isPartial(of);
   const accepted = new Set();
   for (const { type, data } of log) {
     if (type === "game-started") seats = data.seats;
-    if (type === "player-arrived" && data.player === account && !nonces.includes(data.nonce))
+    const arrived = type === "player-arrived" && data.player === account;
+    if (arrived && !nonces.includes(data.nonce) && !partial)
       return "you sent another nonce";
     if (type !== "answer-accepted" || seats[data.seat] !== account) continue;
     const own = sent.filter((entry) => entry.id.endsWith(`:${data.request}`));
     // The server itself confirms questions without a choice.
     if (!own.length && data.answer === "ok") continue;
-    if (!own.length) return `you never answered request ${data.request}`;
+    if (!own.length && !partial) return `you never answered request ${data.request}`;
+    if (!own.length) {
+      elsewhere += 1;
+      continue;
+    }
     if (!own.some((entry) => equal(sorted(entry.answer), sorted(data.answer))))
       return `you sent another answer to request ${data.request}`;
     accepted.add(data.request);
   }
-  const lost = of("lost").length > 0 || nonces.length > 1;
+  const lost = of("lost").length > 0 || nonces.length > 1 || partial;
   for (const { data } of log.filter((line) => line.data.faulted?.player === account)) {
     const { request, fault } = data.faulted;
     const answered = sent.some((entry) => entry.id.endsWith(`:${request}`));
@@ -115,7 +142,7 @@ function compareMatch(log, heads, account, id, nonces, of) {
     const ends = log.flatMap(({ type }, at) => (type === "match-ended" ? [heads[at + 1]] : []));
     if (told.head && !ends.includes(told.head)) return "the server sent you another head";
   }
-  return accepted.size;
+  return { answers: accepted.size, elsewhere };
 }
 
 /**

@@ -103,7 +103,7 @@ class Player {
 
   async explain() {
     const { AnalysisPanel } = await this.options.analyst();
-    const panel = new AnalysisPanel(this.replay, (at) => this.go(at), this.place);
+    const panel = new AnalysisPanel(this.replay, this.data.log, (at) => this.go(at), this.place);
     this.panel = panel;
     panel.mark(this.at);
     if (this.data.faults) panel.takeFaults(this.data.faults);

@@ -29,7 +29,8 @@
  */
 /**
  * A ruling of an operator.
- * @typedef {{ at: number, what: string, match?: string, game?: number, winners?: string[],
+ * @typedef {{ at: number, what: string, match?: string, game?: number, player?: string,
+ *   winners?: string[],
  *   by: string, why: string }} Ruled
  */
 /**

@@ -7,6 +7,7 @@ import { get, path, session, sessions } from "../lib/api.js";
 import { OwnMatches } from "../lib/matches.js";
 import { Receipt } from "../lib/receipt.js";
 import { Wire } from "../lib/wire.js";
+import { counted } from "../lib/words.js";
 import { showBar } from "./bar.js";
 import { signal } from "./signals.js";
 
@@ -99,6 +100,8 @@ export class PlaySession extends EventTarget {
           for (const { receipt } of this.receipts.values()) receipt.note({ type: "lost" });
         [this.state, this.why] = [state, why];
         if (state === "ended") sessionStorage.removeItem(TAB);
+        if (why === "taken-over")
+          for (const { receipt } of this.receipts.values()) receipt.note({ type: "taken-over" });
         this.changed();
       },
     });
@@ -193,6 +196,7 @@ export class PlaySession extends EventTarget {
           type: "tournament",
           tournament: data.tournament,
           commitment: data.commitment,
+          ...(data.resumed ? { resumed: true } : {}),
         });
         this.findMatches(data.tournament);
         return;
@@ -290,13 +294,15 @@ export class PlaySession extends EventTarget {
     };
     try {
       const cup = await text(`${at}/log`);
-      const { wrong, answers } = await kept.receipt.compare(cup, (match) =>
+      const { wrong, answers, elsewhere } = await kept.receipt.compare(cup, (match) =>
         text(`${at}/matches/${encodeURIComponent(match)}/log`),
       );
       kept.bad = wrong !== null;
       kept.words = wrong
         ? `The log of ${tournament} contradicts your receipt: ${wrong}.`
-        : `The log of ${tournament} agrees with your receipt: ${answers} answers.`;
+        : `The log of ${tournament} agrees with your receipt: ${counted(answers, "answer")}.`;
+      if (elsewhere)
+        kept.words += ` ${counted(elsewhere, "more answer")} came from another device of yours.`;
     } catch (problem) {
       kept.words = `The log of ${tournament} could not be compared: ${
         problem instanceof Error ? problem.message : problem

@@ -4,6 +4,7 @@
 import { h, render } from "../lib/dom.js";
 import { signed } from "../lib/words.js";
 import { graph, moveCursor } from "./graph.js";
+import { StderrPanel } from "./stderr.js";
 import { median, moveTimes, took } from "./times.js";
 
 /**
@@ -31,10 +32,11 @@ import { median, moveTimes, took } from "./times.js";
 /** The part of a replay that explains the game. */
 export class AnalysisPanel {
   /**
-   * @param {Replay} replay @param {(at: number) => void} go shows a step
+   * @param {Replay} replay @param {string} log the match's log
+   * @param {(at: number) => void} go shows a step
    * @param {Element} element where it goes
    */
-  constructor(replay, go, element) {
+  constructor(replay, log, go, element) {
     this.replay = replay;
     this.go = go;
     this.last = replay.steps.length - 1;
@@ -43,6 +45,7 @@ export class AnalysisPanel {
     this.analysis = null;
     /** @type {Fault[]} */
     this.faults = [];
+    this.stderr = new StderrPanel(replay, log, go);
     this.words = "The server analyses the game …";
     this.at = 0;
     this.element = element;
@@ -83,6 +86,7 @@ export class AnalysisPanel {
   mark(at) {
     this.at = at;
     moveCursor(this.element, at, this.last);
+    this.stderr.mark(at);
   }
 
   /** The step of every answer: answers are numbered from 1 over all seats. */
@@ -104,6 +108,7 @@ export class AnalysisPanel {
       graph(this.graphData(analysis), this.go),
       analysis ? this.decisions(analysis) : null,
       this.faultList(),
+      this.stderr.element,
       analysis ? h("p", { class: "soft small" }, capital(analysis.model), ".") : null,
     );
     moveCursor(this.element, this.at, this.last);
@@ -319,17 +324,6 @@ export class AnalysisPanel {
       { class: "game-faults" },
       h("h3", {}, "Faults in this game"),
       h("ul", {}, this.faults.map(one)),
-      h(
-        "p",
-        { class: "soft small" },
-        "A program that plays through ",
-        h("code", {}, "agon join"),
-        " writes its stderr to the terminal of its owner; the server does not receive it. ",
-        h("code", {}, "agon run"),
-        " keeps it in the folder ",
-        h("code", {}, "evidence"),
-        ".",
-      ),
     );
   }
 }

@@ -1,10 +1,12 @@
-// A great game on the start page, which plays by itself and begins again. It stands still for users
-// who prefer that, and while it cannot be seen.
+// A great game on the start page, which plays by itself and begins again: the best recent one of this
+// server, or else one that the page brings along. It stands still for users who prefer that, and
+// while it cannot be seen.
 
 import { still } from "../boards/board.js";
 import { h, render } from "../lib/dom.js";
-import { NAMES, positions } from "./game.js";
+import { bundledGame } from "./game.js";
 import { ice } from "./pictures.js";
+import { recentGame } from "./recent.js";
 
 const STEP_MS = 900;
 /** How many steps the end stays on display. */
@@ -14,8 +16,9 @@ const END_STEPS = 5;
 class Demo extends HTMLElement {
   constructor() {
     super();
-    this.all = positions();
-    this.at = still() ? this.all.length - 1 : 0;
+    /** @type {import("./game.js").Game | null} */
+    this.game = null;
+    this.at = 0;
     this.isPaused = still();
     this.timer = 0;
   }
@@ -23,6 +26,13 @@ class Demo extends HTMLElement {
   connectedCallback() {
     clearInterval(this.timer);
     this.timer = window.setInterval(() => this.step(), STEP_MS);
+    if (this.game) this.draw();
+    else this.load();
+  }
+
+  async load() {
+    this.game = (await recentGame().catch(() => null)) ?? bundledGame();
+    if (still()) this.at = this.game.positions.length - 1;
     this.draw();
   }
 
@@ -31,14 +41,16 @@ class Demo extends HTMLElement {
   }
 
   step() {
-    if (this.isPaused || document.hidden) return;
-    this.at = this.at >= this.all.length - 1 + END_STEPS ? 0 : this.at + 1;
+    if (!this.game || this.isPaused || document.hidden) return;
+    this.at = this.at >= this.game.positions.length - 1 + END_STEPS ? 0 : this.at + 1;
     this.draw();
   }
 
   draw() {
-    const last = this.all.length - 1;
-    const now = this.all[Math.min(this.at, last)];
+    if (!this.game) return;
+    const { names, positions, link } = this.game;
+    const last = positions.length - 1;
+    const now = positions[Math.min(this.at, last)];
     const isOver = this.at >= last;
     const pause = () => {
       this.isPaused = !this.isPaused;
@@ -49,17 +61,23 @@ class Demo extends HTMLElement {
       h(
         "span",
         { class: `side seat-${seat + 1}` },
-        `${NAMES[seat]} `,
+        h("bdi", {}, names[seat]),
+        " ",
         h("strong", {}, now.players[seat].score),
       );
     render(
       this,
       h("p", { class: "sides" }, name(0), name(1)),
-      ice(now.board, now.players, "A game of Fish between the strongest house players", now),
+      ice(now.board, now.players, `A game of Fish between ${names.join(" and ")}`, now),
       h(
-        "button",
-        { type: "button", class: "quiet small", onclick: pause },
-        this.isPaused ? "▶ Play" : "❚❚ Pause",
+        "div",
+        { class: "row" },
+        h(
+          "button",
+          { type: "button", class: "quiet small", onclick: pause },
+          this.isPaused ? "▶ Play" : "❚❚ Pause",
+        ),
+        link ? h("a", { class: "small", href: link }, "Replay") : null,
       ),
     );
   }

@@ -1,4 +1,5 @@
-// The game on the start page: the strongest house players at Fish, 42 to 40 on a board of 8 by 4.
+// The game on the start page of a server on which nobody has played Fish yet: the strongest house
+// players, 42 to 40 on a board of 8 by 4.
 //
 // The referee of the page replays it, so only the board and the answers are stored.
 
@@ -12,7 +13,7 @@ const ANSWERS =
   "023 121 001 132 042 133 030 120 00122 13272 03040 17241 02343 12102 02203 14150 04060 " +
   "13373 04363 15061 04251 10211 06070 16171 05131 17152 06353 12000 00313 10010 15262";
 
-export const NAMES = ["Champion", "Challenger"];
+const NAMES = ["Champion", "Challenger"];
 
 /**
  * A position of the game.
@@ -23,10 +24,18 @@ export const NAMES = ["Champion", "Challenger"];
  */
 
 /**
- * All positions, from the empty board to the end.
- * @returns {Position[]}
+ * A game to watch.
+ * @typedef {object} Game
+ * @property {string[]} names the two players
+ * @property {Position[]} positions from the empty board to the end
+ * @property {string} link where its replay is; empty if it has none
  */
-export function positions() {
+
+/** @returns {Game} */
+export const bundledGame = () => ({ names: NAMES, positions: positions(), link: "" });
+
+/** @returns {Position[]} */
+function positions() {
   const board = BOARD.split(" ").map((row) => [...row].map(Number));
   const game = new Referee({ board }, NAMES.length, new Uint8Array());
   const shot = (/** @type {[number, number] | null} */ last) => structuredClone({

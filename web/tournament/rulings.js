@@ -9,6 +9,10 @@ import { ago, player, players, watched } from "../lib/show.js";
  * The kinds of rulings, as words of a sentence.
  * @type {Record<string, string>} */
 const WORDS = {
+  started: "started the tournament",
+  "called-off": "cancelled the tournament",
+  withdrawn: "withdrew",
+  entered: "entered",
   paused: "paused the tournament",
   resumed: "resumed the tournament",
   awarded: "ended the tournament",
@@ -37,7 +41,7 @@ export function ruled(id, rulings) {
 }
 
 /** @param {string} id @param {Ruled} one */
-function entry(id, { at, what, match, game, winners, by, why }) {
+function entry(id, { at, what, match, game, player: about, winners, by, why }) {
   const place = match ? h("a", { href: watched(id, match) }, match) : null;
   return h(
     "li",
@@ -48,6 +52,7 @@ function entry(id, { at, what, match, game, winners, by, why }) {
       // An operator is an account; the server itself is none.
       by === "the server" ? "The server" : player(by),
       ` ${WORDS[what] ?? what} `,
+      about ? player(about) : null,
       game ? `game ${game} of ` : null,
       place,
       winners ? [winners.length ? " for " : " for nobody", players(winners, " and ")] : null,

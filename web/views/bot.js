@@ -2,64 +2,34 @@
 
 import { h, render } from "../lib/dom.js";
 
+const GAMES = ["Yahtzee", "Fish", "Trains"];
+
 /**
- * The bots of clients/python/examples.
- * @type {Record<string, string>}
+ * The bot of a game: an example of the Python client, which the server has.
+ * @param {string} name
  */
-const BOTS = {
-  Yahtzee: `from agon import main, yahtzee
-
-
-class Bot:
-    def keep(self, question, view, match):
-        most = max(question["dice"], key=lambda die: (question["dice"].count(die), die))
-        return {"keep": [die == most for die in question["dice"]]}
-
-    def score(self, question, view, match):
-        boxes, dice = yahtzee.own_card(view)["boxes"], question["dice"]
-        free = yahtzee.open_boxes(boxes, dice, view["rule"])
-        return {"score": max(free, key=lambda box: sum(yahtzee.worth(boxes, dice, box)))}
-
-
-main(Bot())
-`,
-  Fish: `from agon import fish, main
-
-
-class Bot:
-    def place(self, question, view, match):
-        free = fish.placements(view)
-        return {"place": max(free, key=lambda tile: len(fish.neighbours(view, tile)))}
-
-    def move(self, question, view, match):
-        taken = lambda move: fish.fish_at(view, move[0]) + fish.fish_at(view, move[1])
-        return {"move": max(fish.moves(view), key=taken)}
-
-
-main(Bot())
-`,
-  Trains: `from agon import main, trains
-
-
-class Bot:
-    def pick(self, question, view, match):
-        return trains.returns(question, question["destinations"][:2])
-
-    def play(self, question, view, match):
-        own = trains.acquired(view["players"][view["you"]])
-        cities = {city for way in own for city in way[:2]}
-        ways = sorted(trains.affordable(view), key=lambda way: len(cities.intersection(way)) == 1)
-        return {"acquire": ways[-1]} if ways else "more-cards"
-
-
-main(Bot())
-`,
-};
+async function example(name) {
+  const response = await fetch(`/web/examples/${name}.py`);
+  if (!response.ok) throw new Error("the server has no example of this game");
+  return response.text();
+}
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, _params, app) {
   app.title("Write a bot");
   let game = "Yahtzee";
+  /** @type {Map<string, string>} */
+  const bots = new Map();
+
+  async function load() {
+    const wanted = game;
+    try {
+      bots.set(wanted, await example(wanted.toLowerCase()));
+      show();
+    } catch (problem) {
+      app.say(`The bot could not be loaded: ${problem instanceof Error ? problem.message : problem}.`, "bad");
+    }
+  }
 
   /** @param {string} text @param {string} what */
   const copied = (text, what) => async () => {
@@ -108,6 +78,7 @@ export function mount(root, _params, app) {
           onclick: () => {
             game = one;
             show();
+            if (!bots.has(game)) load();
           },
         },
         one,
@@ -121,12 +92,12 @@ export function mount(root, _params, app) {
         "A bot answers questions: the server sends the question and what the bot may see, ",
         "and the bot returns its move.",
       ),
-      h("div", { class: "row choices", role: "group", "aria-label": "Game" }, Object.keys(BOTS).map(tab)),
+      h("div", { class: "row choices", role: "group", "aria-label": "Game" }, GAMES.map(tab)),
       h(
         "section",
         { class: "card", "aria-labelledby": "program" },
         h("h2", { id: "program" }, `A whole bot for ${game}: ${name}.py`),
-        listing(`The bot ${name}.py`, BOTS[game]),
+        listing(`The bot ${name}.py`, bots.get(game) ?? ""),
       ),
       h(
         "section",
@@ -151,5 +122,6 @@ export function mount(root, _params, app) {
   }
 
   show();
+  load();
   return () => {};
 }

@@ -8,6 +8,7 @@ import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
 import { slidAll, waitedFor } from "../lib/moves.js";
 import { download } from "../lib/saved.js";
+import { capital } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { clock, ending, moveList, standing } from "../lib/table.js";
@@ -492,20 +493,23 @@ class Play {
   tabs() {
     const all = [...this.own.matches.values()].filter((seat) => seat === this.here || !seat.over);
     if (all.length < 2) return null;
-    const one = (/** @type {Seat} */ seat) =>
-      h(
+    const one = (/** @type {Seat} */ seat) => {
+      const others = this.own.names(seat).filter((name) => name !== this.who.account);
+      return h(
         "button",
         {
           type: "button",
           class: "plain",
+          title: `${seat.tournament}, match ${seat.match}`,
           "aria-pressed": String(seat === this.here),
           "data-key": `${seat.tournament}/${seat.match}`,
           onclick: () => this.look(seat),
         },
-        `${seat.tournament} ${seat.match}`,
+        `${capital(seat.game || seat.tournament)} · ${others.join(", ")}`,
         seat.request ? h("span", { class: "tag accent" }, "your turn") : null,
       );
-    return h("div", { class: "row", role: "group", "aria-label": "Your matches" }, all.map(one));
+    };
+    return h("div", { class: "own-matches", role: "group", "aria-label": "Your matches" }, all.map(one));
   }
 
   connection() {

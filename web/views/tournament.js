@@ -74,9 +74,11 @@ export function mount(root, params, app) {
   /** @param {Tournament} now */
   function body(now) {
     if (now.standing === "called-off") {
-      return [h("p", { class: "card" }, "This tournament was not played: ", now.reason ?? "")];
+      const words = h("p", { class: "card" }, "This tournament was not played: ", now.reason ?? "");
+      return [words, ruled(id, rulings)];
     }
-    if (now.standing === "open" || now.standing === "inviting") return [coming(now, app, act)];
+    if (now.standing === "open" || now.standing === "inviting")
+      return [coming(now, app, act), ruled(id, rulings)];
     return [
       progress(now),
       operator(now, app),
@@ -108,8 +110,7 @@ export function mount(root, params, app) {
     show();
     if (!live) lookLive();
     const isNew = now.standing !== before?.standing || !equal(now.paused, before?.paused);
-    const isRuled = !equal(now.pairings?.map(ruledOf), before?.pairings?.map(ruledOf));
-    if (["running", "over"].includes(now.standing) && (isNew || isRuled)) askRulings();
+    if (isNew || !equal(ruledOf(now), before && ruledOf(before))) askRulings();
     // Events do not include the head of the log, so fetch it.
     if (now.standing === "over" && !now.head && !headAsked) {
       headAsked = true;
@@ -180,10 +181,14 @@ export function mount(root, params, app) {
 }
 
 /**
- * The rulings about a pairing that a tournament shows.
- * @param {import("../lib/types.js").Pairing} pairing
+ * The parts of a tournament that a ruling changes: results, players, faults.
+ * @param {Tournament} tournament
  */
-const ruledOf = ({ overridden, replays }) => [overridden ?? null, replays ?? null];
+const ruledOf = ({ pairings, plan, results }) => [
+  (pairings ?? []).map(({ overridden, replays }) => [overridden ?? null, replays ?? null]),
+  plan?.players ?? null,
+  (results?.standings ?? []).map(({ faults }) => faults.length),
+];
 
 /** @param {Tournament} tournament */
 function head({ id, standing: now, paused, plan, results }) {

@@ -1,6 +1,7 @@
 //! Faults of players: their kinds, and the evidence that the player can read.
 
 use crate::ids::{PlayerName, RequestId};
+use crate::ruling::{Ruling, Why};
 use agon_games::{Refusal, RefusalKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,10 @@ use std::fmt;
 
 /// The code of an answer to another player's request.
 pub(crate) const FOREIGN_REQUEST: &str = "foreign-request";
+
+/// The code of a player whom an operator withdrew, and how the detail of that fault begins.
+const WITHDRAWN: &str = "withdrawn";
+const WITHDRAWN_BY: &str = "withdrawn by ";
 
 /// The kinds of players' faults. Faults of the server are never among these.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
@@ -88,6 +93,19 @@ impl Fault {
     pub fn no_show(wait_ms: u64) -> Fault {
         let wait = wait_ms as f64 / 1_000.0;
         Fault::new(FaultKind::NoShow, "no-show", format!("did not come within {wait} s"))
+    }
+
+    /// An operator withdrew the player from a running tournament.
+    pub fn withdrawn(ruling: &Ruling) -> Fault {
+        let detail = format!("{WITHDRAWN_BY}{}: {}", ruling.by, ruling.why);
+        Fault::new(FaultKind::Withdrew, WITHDRAWN, detail)
+    }
+
+    /// The ruling of the operator who withdrew the player, if that is the fault.
+    pub fn withdrawal_ruling(&self) -> Option<Ruling> {
+        let detail = self.detail.strip_prefix(WITHDRAWN_BY).filter(|_| self.code == WITHDRAWN)?;
+        let (by, why) = detail.split_once(": ")?;
+        Some(Ruling { by: PlayerName::new(by).ok()?, why: Why::new(why).ok()? })
     }
 
     /// A player answered the open request of `owner`, another player.

@@ -186,6 +186,18 @@ pub struct PlayerStatistics {
     pub by_game: BTreeMap<String, GameStatistics>,
 }
 
+impl PlayerStatistics {
+    /// Adds the games of the guest whose games the player continues. Rating and rank stay the
+    /// player's own.
+    pub fn add_guest(&mut self, guest: &PlayerStatistics) {
+        self.total.add(&guest.total);
+        for (game, played) in &guest.by_game {
+            let unplayed = GameStatistics { record: Record::default(), rating: None, rank: None };
+            self.by_game.entry(game.clone()).or_insert(unplayed).record.add(&played.record);
+        }
+    }
+}
+
 /// How one player did against another, where both took part: who finished ahead of whom.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, JsonSchema)]
 pub struct Meetings {
@@ -196,6 +208,11 @@ pub struct Meetings {
 }
 
 impl Meetings {
+    fn add(&mut self, other: &Meetings) {
+        self.games.add(&other.games);
+        self.matches.add(&other.matches);
+    }
+
     fn turned(self) -> Meetings {
         Meetings { games: self.games.turned(), matches: self.matches.turned() }
     }
@@ -208,6 +225,16 @@ pub struct HeadToHead {
     pub total: Meetings,
     /// By the name of the game.
     pub by_game: BTreeMap<String, Meetings>,
+}
+
+impl HeadToHead {
+    /// Adds other games against the same opponent.
+    pub fn add(&mut self, other: &HeadToHead) {
+        self.total.add(&other.total);
+        for (game, meetings) in &other.by_game {
+            self.by_game.entry(game.clone()).or_default().add(meetings);
+        }
+    }
 }
 
 /// A tournament that is not over.
@@ -369,8 +396,7 @@ impl Statistics {
         let by_game = self.meetings.get(&(first.clone(), second.clone()));
         for (game, meetings) in by_game.into_iter().flatten() {
             let meetings = if turned { meetings.turned() } else { *meetings };
-            met.total.games.add(&meetings.games);
-            met.total.matches.add(&meetings.matches);
+            met.total.add(&meetings);
             met.by_game.insert(game.clone(), meetings);
         }
         met

@@ -8,9 +8,7 @@ use super::journal::StreamKey;
 use super::lobby::try_plan;
 use super::{CloseReason, Engine};
 use agon_core::lobby::{LobbyCommand, LobbyOrder, LobbyRejection, Standing};
-use agon_core::{
-    Fault, FaultKind, MatchId, PlayerName, Rejection, Ruling, TournamentId, TournamentRejection,
-};
+use agon_core::{Fault, MatchId, PlayerName, Rejection, Ruling, TournamentId, TournamentRejection};
 use serde_json::json;
 
 /// Why an operator's order was rejected.
@@ -94,8 +92,7 @@ impl Engine {
             None => Err(NotObeyed::NoTournament(tournament)),
             Some(Standing::Running(plan)) if plan.players.contains(&player) => {
                 let streams = self.cells.streams_of(&tournament, &player)?;
-                let detail = format!("withdrawn by {}: {}", ruling.by, ruling.why);
-                let fault = Fault::new(FaultKind::Withdrew, "withdrawn", detail);
+                let fault = Fault::withdrawn(&ruling);
                 self.in_cells(|cells, cx| cells.take_out(cx, &tournament, &player, fault));
                 Ok(streams)
             }

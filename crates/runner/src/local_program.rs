@@ -129,6 +129,8 @@ pub enum Stderr {
     Keep,
     /// To our own stderr.
     Inherit,
+    /// To our own stderr, and its end to the caller: `LocalProgram::take_stderr`.
+    Copy,
     /// Nowhere.
     Discard,
 }
@@ -149,6 +151,50 @@ pub enum Output<T> {
     Closed,
 }
 
+/// A program's stderr, which goes to our own stderr as well.
+struct CopiedStderr {
+    pipe: pipe::Receiver,
+    /// The end of what nobody has taken yet.
+    tail: Vec<u8>,
+}
+
+impl CopiedStderr {
+    /// How many bytes are kept until somebody takes them.
+    const BYTES_MAX: usize = 8 * 1024;
+
+    /// Reads what has come, so that the program never waits for us.
+    fn poll(&mut self, context: &mut Context<'_>) {
+        let mut piece = [0; 4096];
+        for _ in 0..READS_MAX {
+            let mut buffer = ReadBuf::new(&mut piece);
+            match Pin::new(&mut self.pipe).poll_read(context, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => self.copy(buffer.filled()),
+                _ => return,
+            }
+        }
+        context.waker().wake_by_ref();
+    }
+
+    /// Takes everything that is in the pipe now.
+    fn take(&mut self) -> Vec<u8> {
+        let mut piece = [0; 4096];
+        for _ in 0..READS_MAX * READS_MAX {
+            // Tokio would only read once it has heard of the bytes, and that may be later.
+            let Ok(count @ 1..) = rustix::io::read(&self.pipe, &mut piece) else { break };
+            self.copy(&piece[..count]);
+        }
+        std::mem::take(&mut self.tail)
+    }
+
+    fn copy(&mut self, bytes: &[u8]) {
+        // A closed terminal does not stop a player.
+        let _ = io::Write::write_all(&mut io::stderr(), bytes);
+        self.tail.extend_from_slice(bytes);
+        let over = self.tail.len().saturating_sub(CopiedStderr::BYTES_MAX);
+        self.tail.drain(..over);
+    }
+}
+
 /// A running program. Dropping this kills it.
 pub struct LocalProgram {
     group: Group,
@@ -159,6 +205,7 @@ pub struct LocalProgram {
     out_from: usize,
     read: Box<[u8]>,
     evidence: Option<Evidence>,
+    copied: Option<CopiedStderr>,
     mark: Option<String>,
     /// Bytes since the last request.
     taken: usize,
@@ -186,7 +233,7 @@ impl LocalProgram {
             }
             command.process_group(0);
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(match stderr {
-                Stderr::Keep => Stdio::piped(),
+                Stderr::Keep | Stderr::Copy => Stdio::piped(),
                 Stderr::Inherit => Stdio::inherit(),
                 Stderr::Discard => Stdio::null(),
             });
@@ -196,9 +243,12 @@ impl LocalProgram {
         let gone = || io::Error::other("the program's pipes are gone");
         let stdin = pipe::Sender::from_owned_fd(child.stdin.take().ok_or_else(gone)?.into())?;
         let stdout = pipe::Receiver::from_owned_fd(child.stdout.take().ok_or_else(gone)?.into())?;
-        let stderr = child.stderr.take();
-        let stderr =
-            stderr.map(|stderr| pipe::Receiver::from_owned_fd(stderr.into())).transpose()?;
+        let piped = child.stderr.take();
+        let piped = piped.map(|piped| pipe::Receiver::from_owned_fd(piped.into())).transpose()?;
+        let (copied, kept) = match stderr {
+            Stderr::Copy => (piped, None),
+            _ => (None, piped),
+        };
         Ok(LocalProgram {
             group: Group { confined, id },
             stdin,
@@ -207,11 +257,18 @@ impl LocalProgram {
             out: Vec::new(),
             out_from: 0,
             read: vec![0; 16 * 1024].into_boxed_slice(),
-            evidence: stderr.map(Evidence::collect),
+            evidence: kept.map(Evidence::collect),
+            copied: copied.map(|pipe| CopiedStderr { pipe, tail: Vec::new() }),
             mark: mark.map(str::to_owned),
             taken: 0,
             paused: false,
         })
+    }
+
+    /// Takes the end of what the program has written to stderr since the last call, if that is
+    /// copied. A program that writes to stderr and then answers has written it before the answer.
+    pub fn take_stderr(&mut self) -> Vec<u8> {
+        self.copied.as_mut().map(CopiedStderr::take).unwrap_or_default()
     }
 
     /// Records that a request is open: what the program sends from now on is an answer.
@@ -281,6 +338,9 @@ impl LocalProgram {
         context: &mut Context<'_>,
         read: impl Fn(Result<&[u8], TooLong>) -> T,
     ) -> Poll<Output<T>> {
+        if let Some(copied) = &mut self.copied {
+            copied.poll(context);
+        }
         if self.flush(context).is_ready() {
             return Poll::Ready(Output::Flushed);
         }
@@ -353,7 +413,7 @@ impl LocalProgram {
     /// outside of it.
     pub async fn finish(mut self, grace: Duration) -> Ended {
         self.go_on();
-        let LocalProgram { mut group, stdin, stdout, evidence, mark, .. } = self;
+        let LocalProgram { mut group, stdin, stdout, evidence, mut copied, mark, .. } = self;
         drop(stdin);
         let started = tokio::time::Instant::now();
         let status = group.end_within(grace).await;
@@ -365,9 +425,10 @@ impl LocalProgram {
         drop(group);
         drop(stdout);
         mark.iter().for_each(|mark| leftovers::end(mark));
-        let stderr = match evidence {
-            Some(evidence) => evidence.tail().await,
-            None => Vec::new(),
+        let stderr = match (evidence, &mut copied) {
+            (Some(evidence), _) => evidence.tail().await,
+            (None, Some(copied)) => copied.take(),
+            (None, None) => Vec::new(),
         };
         Ended { status, took, left, stderr }
     }

@@ -75,7 +75,8 @@ pub(crate) struct JoinArgs {
     pub(crate) game: Option<String>,
     #[command(flatten)]
     pub(crate) sandbox: SandboxArgs,
-    /// Record what the player sends and receives, for `agon verify --as NAME --receipt FILE`.
+    /// Record what the player sends and receives, and what a program writes to stderr, for `agon
+    /// verify --as NAME --receipt FILE` and for replays on the page.
     #[arg(long, value_name = "FILE")]
     pub(crate) receipt: Option<PathBuf>,
     /// The program that plays, and its arguments.

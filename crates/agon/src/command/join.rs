@@ -30,11 +30,11 @@ const STARTS_MAX: u32 = 4;
 /// How many lines from players may wait.
 const SAID_MAX: usize = 256;
 
-/// Output of the player of a tournament. The number of the start tells an old process from a new
-/// one.
+/// Output of the player of a tournament, with what a program wrote to stderr before it. The number
+/// of the start tells an old process from a new one.
 enum Said {
-    Line { tournament: String, start: u32, line: String },
-    Ended { tournament: String, start: u32 },
+    Line { tournament: String, start: u32, line: String, stderr: String },
+    Ended { tournament: String, start: u32, stderr: String },
 }
 
 struct Join<'a> {
@@ -138,10 +138,14 @@ impl Join<'_> {
             tokio::select! {
                 event = self.client.next() => self.happened(event.map_err(explained)?).await?,
                 Some(said) = heard.recv() => match said {
-                    Said::Line { tournament, start, line } => {
+                    Said::Line { tournament, start, line, stderr } => {
+                        self.record_stderr(&tournament, &line, stderr)?;
                         self.said(&tournament, start, line).await?;
                     }
-                    Said::Ended { tournament, start } => self.ended(&tournament, start)?,
+                    Said::Ended { tournament, start, stderr } => {
+                        self.record_stderr(&tournament, "", stderr)?;
+                        self.ended(&tournament, start)?;
+                    }
                 },
                 _ = interrupt.recv() => return Ok(Exit::Stopped),
                 _ = terminate.recv() => return Ok(Exit::Stopped),
@@ -270,6 +274,19 @@ impl Join<'_> {
             _ => eprintln!("agon: the server reports {}: {}", refused.code, refused.detail),
         }
         Ok(())
+    }
+
+    /// Records in the receipt what a program wrote to stderr before a line. It belongs to the
+    /// request that the line answers, or else to a request that is open.
+    fn record_stderr(&mut self, tournament: &str, line: &str, stderr: String) -> Result<()> {
+        let Some(receipt) = self.receipt.as_mut().filter(|_| !stderr.is_empty()) else {
+            return Ok(());
+        };
+        let id = match native::decode(line.as_bytes()) {
+            Ok(FromPlayer::Answer { id, .. }) => Some(id.as_str().to_owned()),
+            _ => self.players.get(tournament).and_then(TournamentPlayer::first_open),
+        };
+        receipt.stderr(id, stderr)
     }
 
     /// Forwards a player's line: answers, and lines that are no message.

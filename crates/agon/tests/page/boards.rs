@@ -58,6 +58,7 @@ fn whole_boards_fit_a_laptop_and_a_phone_without_scrolling() {
     browser.until_true("ann is asked", "document.querySelector('.goal-choice') !== null");
     let map = [".strip > li", ".map", ".city", ".beside .hand"];
     visible(&mut browser, "picking", &map);
+    visible(&mut browser, "picking", &["button.keep"]);
     browser.click(".goal-choice", "");
     browser.press("3");
     browser.click("button.keep", "Keep 2 of 2");
@@ -69,7 +70,7 @@ fn whole_boards_fit_a_laptop_and_a_phone_without_scrolling() {
 }
 
 /// A guest who starts a game by keyboard, and the tournament of that game.
-fn guest(world: &World, game: &str) -> (Browser, String) {
+fn guest_by_keyboard(world: &World, game: &str) -> (Browser, String) {
     let mut browser = world.browser("#/");
     let button = format!("[data-key={game}] button.start");
     browser.until_true("games", &format!("document.querySelector('{button}') !== null"));
@@ -82,16 +83,95 @@ fn guest(world: &World, game: &str) -> (Browser, String) {
     }
     assert_eq!(browser.eval(&focus), true, "the Tab key leads to {button}");
     browser.press("Enter");
+    let id = begun(world, &mut browser);
+    (browser, id)
+}
+
+/// A guest who starts a game with the mouse, and the tournament of that game.
+fn guest_by_mouse(world: &World, game: &str) -> (Browser, String) {
+    let mut browser = world.browser("#/");
+    browser.click(&format!("[data-key={game}] button.start"), "Play");
+    let id = begun(world, &mut browser);
+    (browser, id)
+}
+
+/// Waits until the board of a new game is shown; the tournament of the game.
+fn begun(world: &World, browser: &mut Browser) -> String {
     browser.until_true("the board is shown", "document.querySelector('.board') !== null");
     let lobby = world.get("/api/v1/lobby");
-    let id = lobby["tournaments"][0]["id"].as_str().expect("a tournament");
-    (browser, id.to_owned())
+    lobby["tournaments"][0]["id"].as_str().expect("a tournament").to_owned()
+}
+
+/// Clicks a choice and confirms it, all with the mouse.
+fn click_and_confirm(browser: &mut Browser, choice: &str) {
+    browser.click(choice, "");
+    browser.until_true("it asks", "document.querySelector('.confirmation') !== null");
+    browser.click(".send", "Confirm");
+    browser.until_true("it is sent", "document.querySelector('.confirmation') === null");
 }
 
 #[test]
-fn guest_plays_yahtzee_by_keyboard_alone_and_kept_dice_stay_kept() {
+pub(crate) fn guest_plays_yahtzee_with_the_mouse() {
     let world = World::start();
-    let (browser, id) = guest(&world, "yahtzee");
+    let (browser, id) = guest_by_mouse(&world, "yahtzee");
+    let mut people = [browser];
+    let [browser] = &mut people;
+    browser.click("button.die", "");
+    browser.click("button.roll", "Roll 4 again");
+    browser.until_text(".tray.asked", "Roll 2 of 3");
+    play_on(&world, &id, &mut people, &["button.box", "button.roll"], |browser, choice| {
+        if choice == "button.box" {
+            return click_and_confirm(browser, choice);
+        }
+        let before = browser.text(".tray.asked");
+        browser.click(choice, "");
+        let words = json!(before);
+        let rolled = format!("document.querySelector('.tray.asked')?.innerText !== {words}");
+        browser.until_true("the dice are rolled", &rolled);
+    });
+    let result = result(&world, &id);
+    shows_end(&mut people[0], &result);
+}
+
+#[test]
+pub(crate) fn guest_plays_fish_with_the_mouse() {
+    let world = World::start();
+    let (browser, id) = guest_by_mouse(&world, "fish");
+    let mut people = [browser];
+    play_on(&world, &id, &mut people, &[".tile.open", ".penguin.open"], |browser, choice| {
+        if choice == ".penguin.open" {
+            browser.click(choice, "");
+        }
+        click_and_confirm(browser, ".tile.open");
+    });
+    let result = result(&world, &id);
+    shows_end(&mut people[0], &result);
+}
+
+#[test]
+pub(crate) fn guest_plays_trains_with_the_mouse() {
+    let world = World::start();
+    let (browser, id) = guest_by_mouse(&world, "trains");
+    let mut people = [browser];
+    let [browser] = &mut people;
+    browser.click(".goal-choice[aria-pressed=false]", "");
+    browser.until_text("button.keep", "Keep 1 of 2");
+    browser.click(".goal-choice[aria-pressed=false]", "");
+    browser.click("button.keep", "Keep 2 of 2");
+    play_on(&world, &id, &mut people, &[".way-choice", "button.cards"], |browser, choice| {
+        match choice {
+            ".way-choice" => click_and_confirm(browser, choice),
+            _ => browser.click(choice, ""),
+        }
+    });
+    let result = result(&world, &id);
+    shows_end(&mut people[0], &result);
+}
+
+#[test]
+pub(crate) fn guest_plays_yahtzee_by_keyboard_alone_and_kept_dice_stay_kept() {
+    let world = World::start();
+    let (browser, id) = guest_by_keyboard(&world, "yahtzee");
     let mut people = [browser];
     let [browser] = &mut people;
     browser.until_true("ann is asked", "document.querySelector('button.roll') !== null");
@@ -124,9 +204,9 @@ fn guest_plays_yahtzee_by_keyboard_alone_and_kept_dice_stay_kept() {
 }
 
 #[test]
-fn guest_plays_fish_by_keyboard_alone() {
+pub(crate) fn guest_plays_fish_by_keyboard_alone() {
     let world = World::start();
-    let (browser, id) = guest(&world, "fish");
+    let (browser, id) = guest_by_keyboard(&world, "fish");
     let mut people = [browser];
     play_on(&world, &id, &mut people, &[".tile.open", ".penguin.open"], |browser, choice| {
         let focus = format!("document.activeElement.matches('{choice}')");
@@ -147,9 +227,9 @@ fn guest_plays_fish_by_keyboard_alone() {
 }
 
 #[test]
-fn guest_plays_trains_by_keyboard_alone() {
+pub(crate) fn guest_plays_trains_by_keyboard_alone() {
     let world = World::start();
-    let (browser, id) = guest(&world, "trains");
+    let (browser, id) = guest_by_keyboard(&world, "trains");
     let mut people = [browser];
     let [browser] = &mut people;
     browser.until_true("ann picks", "document.querySelector('.goal-choice') !== null");
@@ -288,6 +368,26 @@ fn seats_differ_from_cards_in_colour_and_from_each_other_in_shape_and_pattern() 
         browser.eval(&different(".way.held.seat-${seat} .pattern", "strokeDasharray")),
         true
     );
+}
+
+#[test]
+fn one_rail_and_one_card_are_written_in_the_singular() {
+    let world = World::start();
+    world.house_cup("rails", "trains", &["house:greedy", "house:hold-10"]);
+    world.until_over("rails");
+    let mut browser = world.browser("#/game/rails/r1m1");
+    browser.until_true("the map is there", "document.querySelector('agon-trains .map') !== null");
+    // The final position, as if the players had one and two rails and cards left.
+    browser.eval(
+        "(() => { const board = document.querySelector('agon-trains');
+           const { view, names } = structuredClone(board.now);
+           view.deck = 1;
+           view.players.forEach((one, seat) => { one.rails = one.cards = seat + 1; });
+           board.shown = { view, names }; })()",
+    );
+    browser.until_text(".details", "1 rail · 1 card · ");
+    browser.until_text(".details", "2 rails · 2 cards · ");
+    browser.until_text(".details", "1 card in the deck");
 }
 
 #[test]

@@ -63,6 +63,18 @@ pub(crate) fn fits(browser: &mut Browser, what: &str) {
     assert_eq!(wide, json!([]), "{what} is wider than the window");
 }
 
+/// Fails on anything serious that axe-core finds in light and dark, on a laptop and on a phone, and
+/// if the page is wider than the phone.
+pub(crate) fn accessible_in_every_look(browser: &mut Browser, what: &str) {
+    for (width, height) in [(1366, 768), (360, 740)] {
+        for dark in [false, true] {
+            look(browser, width, height, dark);
+            accessible(browser, &format!("{what}, {width} px, dark: {dark}"));
+        }
+    }
+    fits(browser, what);
+}
+
 /// A server with something on every view: the views and what shows that each is there.
 pub(crate) fn furnished() -> (World, Vec<(&'static str, &'static str)>) {
     let world = World::start();
@@ -117,13 +129,7 @@ fn every_view_is_accessible_and_fits_a_phone() {
             browser.go(view);
             let sign = format!("document.querySelector({}) !== null", json!(sign));
             browser.until_true(&format!("{view} is there"), &sign);
-            for dark in [false, true] {
-                look(&mut browser, 1280, 900, dark);
-                accessible(&mut browser, &format!("{view}, dark: {dark}"));
-            }
-            look(&mut browser, 360, 740, false);
-            accessible(&mut browser, &format!("{view} on a phone"));
-            fits(&mut browser, view);
+            accessible_in_every_look(&mut browser, view);
         }
     }
 }

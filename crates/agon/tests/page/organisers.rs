@@ -61,6 +61,59 @@ fn an_operator_withdraws_a_player_on_the_page() {
 }
 
 #[test]
+fn reasons_of_start_entry_withdrawal_and_cancellation_are_public() {
+    let world = World::start();
+    let policy = json!({
+        "format": {"kind": "swiss", "rounds": 3}, "match": {"time": {"wait_ms": 600_000}},
+    });
+    let selection = json!({
+        "by": "sign-up", "at_least": 2, "at_most": 8, "wait_ms": 600_000,
+        "second_wait_ms": 0, "second_at_least": 2,
+    });
+    for id in ["league", "never"] {
+        world.announce(json!({
+            "id": id, "preset": "yahtzee-queue", "policy": policy, "selection": selection,
+        }));
+    }
+    for name in ["ann", "bob", "cat"] {
+        let token = world.person(name);
+        let path = "/api/v1/tournaments/league/signups";
+        assert_eq!(world.send("POST", Some(&token), path, &Value::Null).0, 201);
+    }
+    let mut visitor = world.browser("#/tournament/league");
+    let mut browser = world.browser_of(&world.operator, "#/tournament/league");
+    let mut order = |button: &str, player: Option<&str>, why: &str, confirm: &str| {
+        browser.click("[aria-label=Operator] button", button);
+        if let Some(player) = player {
+            browser.eval(&format!(
+                "document.querySelector('dialog [name=player]').value = '{player}'"
+            ));
+        }
+        browser.fill("dialog [name=why]", why);
+        browser.click("dialog button", confirm);
+        browser.until_true("it is done", "document.querySelector('dialog[open]') === null");
+        visitor.until_text("[aria-label=Rulings]", why);
+    };
+    order("Withdraw a player", Some("cat"), "registered twice", "Withdraw the player");
+    order("Start now", None, "everybody is here", "Start now");
+    order("Enter a player", Some("house:random"), "missed the train", "Enter the player");
+    order("Withdraw a player", Some("bob"), "has to leave", "Withdraw the player");
+    let list = "[...document.querySelectorAll('[aria-label=Rulings] li > div')]
+        .map(one => one.innerText.replace(/\\s+/g, ' ').trim()).join('; ')";
+    let expected = "operator withdrew cat “registered twice”; \
+         operator started the tournament “everybody is here”; \
+         operator entered house:random “missed the train”; \
+         operator withdrew bob “has to leave”";
+    visitor.until_true("all are listed once", &format!("{list} === {}", json!(expected)));
+    accessible(&mut visitor, "a tournament with rulings");
+    let players = world.get("/api/v1/tournaments/league")["plan"]["players"].clone();
+    assert_eq!(players, json!(["ann", "bob", "house:random"]));
+    world.order("/api/v1/tournaments/never/call-off", json!({"why": "nobody comes"}));
+    visitor.go("#/tournament/never");
+    visitor.until_text("[aria-label=Rulings]", "nobody comes");
+}
+
+#[test]
 fn tables_become_files_for_spreadsheets() {
     let world = World::start();
     world.house_cup("cup", "yahtzee-class", &CUP);

@@ -3,7 +3,7 @@
 
 use crate::browser::AWAY;
 use crate::browser::Browser;
-use crate::checks::{accessible, fits, look};
+use crate::checks::{accessible_in_every_look, look};
 use crate::support::{PATIENCE, until};
 use crate::world::World;
 use serde_json::{Value, json};
@@ -233,6 +233,40 @@ pub(crate) fn open_question_survives_a_reload_and_a_change_of_device() {
 }
 
 #[test]
+fn receipt_of_a_person_on_two_devices_agrees_with_the_log() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let roll = |browser: &mut Browser, then: &str| {
+        browser.click("button.roll", "");
+        browser.until_text(".tray.asked", then);
+    };
+    for (id, returns) in [("there", false), ("back", true)] {
+        let mut phone = seated(&world, &ann);
+        announce(&world, id, "yahtzee-class", &["ann", "house:greedy"], slow());
+        roll(&mut phone, "Roll 2 of 3");
+        let mut laptop = seated(&world, &ann);
+        phone.until_text("[role=alert]", "in another window, or on another device");
+        roll(&mut laptop, "Choose a box");
+        if returns {
+            phone.click("[role=alert] button", "Continue here");
+            phone.click("button.box", "");
+            phone.click(".send", "");
+            phone.until_text(".tray.asked", "Roll 1 of 3");
+        }
+        let leave = json!({"player": "house:greedy", "why": "a power cut"});
+        world.order(&format!("/api/v1/tournaments/{id}/withdraw"), leave);
+        world.until_over(id);
+        let (last, own) =
+            if returns { (&mut phone, "2 answers") } else { (&mut laptop, "1 answer") };
+        let agrees = format!(
+            "The log of {id} agrees with your receipt: {own}. 1 more answer came from another device"
+        );
+        last.until_text(".receipt", &agrees);
+        last.until_no_text("[role=alert]", "contradicts");
+    }
+}
+
+#[test]
 fn every_board_is_accessible_while_one_chooses_and_fits_a_phone() {
     let world = World::start();
     let ann = world.person("ann");
@@ -240,13 +274,7 @@ fn every_board_is_accessible_while_one_chooses_and_fits_a_phone() {
     let check = |browser: &mut Browser, what: &str, sign: &str| {
         let there = format!("document.querySelector('{sign}') !== null");
         browser.until_true(what, &there);
-        for dark in [false, true] {
-            look(browser, 1280, 900, dark);
-            accessible(browser, &format!("{what}, dark: {dark}"));
-        }
-        look(browser, 360, 740, false);
-        accessible(browser, &format!("{what} on a phone"));
-        fits(browser, what);
+        accessible_in_every_look(browser, what);
         look(browser, 1280, 900, false);
     };
     announce(&world, "dice", "yahtzee-class", &["ann", "house:greedy"], slow());

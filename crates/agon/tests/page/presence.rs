@@ -1,10 +1,11 @@
 //! A player who is elsewhere: on another view, in another window, or behind a hidden tab.
 
-use crate::checks::{accessible, fits, look};
+use crate::checks::accessible_in_every_look;
 use crate::playing::{announce, seated, slow};
 use crate::support::until;
 use crate::world::World;
 use serde_json::json;
+use std::time::{Duration, Instant};
 
 const ASKED: &str = "document.querySelectorAll('.tile.open').length === 25";
 
@@ -20,11 +21,7 @@ fn person_on_another_view_stays_connected_and_loses_nothing() {
     browser.until_true("ann places again", "document.querySelectorAll('.tile.open').length === 23");
     browser.go("#/docs");
     browser.until_text(".your-game", "Your turn against house:greedy");
-    for dark in [false, true] {
-        look(&mut browser, 360, 740, dark);
-        accessible(&mut browser, &format!("the bar, dark: {dark}"));
-        fits(&mut browser, "the bar");
-    }
+    accessible_in_every_look(&mut browser, "the bar");
     // A whole tournament is played in the meantime.
     world.house_cup("meantime", "yahtzee-class", &["house:greedy", "house:random"]);
     world.until_over("meantime");
@@ -41,6 +38,51 @@ fn person_on_another_view_stays_connected_and_loses_nothing() {
     browser.until_true("two are placed", "document.querySelectorAll('.penguin.red').length === 2");
     let faults = world.get("/api/v1/tournaments/ice/matches/r1m1/faults");
     assert_eq!(faults["faults"], json!([]));
+}
+
+/// Ann plays, leaves the Play view for so long, and finds her game as she left it.
+fn leave_and_come_back(world: &World, away: Duration) {
+    let ann = world.person("ann");
+    let mut browser = seated(world, &ann);
+    // Under this preset nobody waits for a player who disconnects.
+    announce(world, "ice", "fish", &["ann", "house:greedy"], slow());
+    browser.click(".tile.open", "");
+    browser.click(".send", "");
+    browser.until_true("ann places again", "document.querySelectorAll('.tile.open').length === 23");
+    let left = Instant::now();
+    for view in ["#/docs", "#/formats", "#/rules"].iter().cycle() {
+        browser.go(view);
+        browser.until_text(".your-game", "Your turn against house:greedy");
+        let here = world.get("/api/v1/lobby")["players"].clone();
+        let is_here = here.as_array().unwrap().iter().any(|one| one["player"] == "ann");
+        assert!(is_here, "after {:?}: {here}", left.elapsed());
+        if left.elapsed() >= away {
+            break;
+        }
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
+    browser.click(".your-game a", "Play");
+    browser.until_true("the ice is back", "document.querySelectorAll('.tile.open').length === 23");
+    browser.click(".tile.open", "");
+    browser.click(".send", "");
+    browser.until_true("two are placed", "document.querySelectorAll('.penguin.red').length === 2");
+    let faults = world.get("/api/v1/tournaments/ice/matches/r1m1/faults");
+    assert_eq!(faults["faults"], json!([]));
+    assert_eq!(world.get("/api/v1/tournaments/ice")["standing"], "running");
+}
+
+#[test]
+pub(crate) fn person_away_from_the_board_loses_nothing() {
+    // The server gives up a silent connection in half a second, so two seconds are as long as three
+    // minutes otherwise.
+    let world = World::with("[limits]\nheartbeat_ms = 100\nsilence_ms_max = 500\n");
+    leave_and_come_back(&world, Duration::from_secs(2));
+}
+
+#[test]
+#[ignore = "takes a minute; the test above does the same on a faster server"]
+fn person_away_for_a_whole_minute_loses_nothing() {
+    leave_and_come_back(&World::start(), Duration::from_secs(60));
 }
 
 #[test]
@@ -129,7 +171,7 @@ fn game_that_a_person_starts_is_shown_before_the_one_that_waits() {
     browser.go("#/");
     browser.click("button.start", "Play Fish");
     browser.until_true("the ice is shown", "document.querySelector('.tile.open') !== null");
-    browser.click("[aria-label='Your matches'] button", "yahtzee-casual");
+    browser.click("[aria-label='Your matches'] button", "Yahtzee");
     browser.until_true("dice are shown", "document.querySelector('button.roll') !== null");
 }
 

@@ -1,7 +1,7 @@
 //! Games that are over, step by step: as the log has them, checked in the browser, and saved.
 
 use crate::browser::Browser;
-use crate::checks::{accessible, fits, look};
+use crate::checks::{accessible, accessible_in_every_look};
 use crate::support::until;
 use crate::world::World;
 use agon_core::{MatchId, Secret, TournamentId};
@@ -276,13 +276,7 @@ fn replays_are_accessible_small_and_fit_a_phone() {
         until_step(&mut browser, 30);
         browser.click("button.verify", "");
         browser.until_text(".verdict", "follow");
-        for dark in [false, true] {
-            look(&mut browser, 1280, 900, dark);
-            accessible(&mut browser, &format!("a replay of {id}, dark: {dark}"));
-        }
-        look(&mut browser, 360, 740, false);
-        accessible(&mut browser, &format!("a replay of {id} on a phone"));
-        fits(&mut browser, &format!("a replay of {id}"));
+        accessible_in_every_look(&mut browser, &format!("a replay of {id}"));
     }
     let mut size = |view: &str| {
         browser.open(&world.url(&format!("#/{view}")));

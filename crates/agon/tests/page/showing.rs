@@ -1,14 +1,10 @@
 //! Showing and explaining: the projector, large drawings, the analysis of a game, long matches.
 
 use crate::browser::Browser;
-use crate::checks::{accessible, fits, look};
+use crate::checks::{accessible, accessible_in_every_look, fits, look};
 use crate::support::until;
 use crate::world::World;
-use agon_core::{
-    Format, How, MatchResult, PlayerName, Preset, Raw, Secret, Tournament, TournamentCommand,
-    TournamentPlan,
-};
-use agon_games::Registry;
+use agon_client::{Address, Client, ClientError, Event, House, Login, Player, Settings};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -34,7 +30,7 @@ fn cells(browser: &mut Browser, table: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn projector_follows_a_live_cup_to_its_winner() {
+pub(crate) fn projector_follows_a_live_cup_to_its_winner() {
     let world = World::start();
     let mut browser = Browser::start();
     browser.open(&world.url("tv#/tv?match=0&result=0.2&table=0.2"));
@@ -119,7 +115,7 @@ fn paced_house_players_leave_time_to_watch() {
 }
 
 #[test]
-fn graph_has_the_numbers_of_agon_analyse() {
+pub(crate) fn graph_has_the_numbers_of_agon_analyse() {
     let world = World::start();
     let houses = ["house:greedy", "house:random"];
     world.house_cup("dice", "yahtzee-class", &houses);
@@ -223,91 +219,133 @@ fn faults_of_a_game_lead_to_their_step_and_evidence_is_for_its_owner() {
     own.until_text(".told", "Step");
 }
 
-/// A bracket of 64 in its third round, as the core decides it: half of that round is live. The
-/// second value is the answer of `…/live`.
-fn bracket_of_64() -> (Value, Value) {
-    let preset = Preset::named("yahtzee-class").unwrap();
-    let games = Registry::standard();
-    let kind = games.kind(preset.game).unwrap().clone();
-    let players = (1..=64).map(|number| PlayerName::new(&format!("player-number-{number}")));
-    let mut policy = preset.policy;
-    policy.format = Format::read("bracket", &(2..=2)).unwrap();
-    let plan = TournamentPlan {
-        id: "big".into(),
-        preset: Some(preset.name.into()),
-        game: preset.game.into(),
-        config: Raw(kind.check_config(preset.config).unwrap()),
-        policy,
-        players: players.map(Result::unwrap).collect(),
+/// A house player that also writes to stderr before each answer.
+const TALKING_BOT: &str = r#"
+import json, subprocess, sys
+pipe = subprocess.PIPE
+bot = subprocess.Popen(sys.argv[1:], stdin=pipe, stdout=pipe, text=True, bufsize=1)
+for line in sys.stdin:
+    said = json.loads(line)
+    if said["type"] not in ("hello", "request"):
+        continue
+    bot.stdin.write(line)
+    if said["type"] == "request":
+        print("asked to", said["question"]["ask"], "in", said["id"], file=sys.stderr, flush=True)
+    print(bot.stdout.readline(), end="", flush=True)
+"#;
+
+#[test]
+fn stderr_of_a_bot_is_shown_at_the_step_it_belongs_to() {
+    let world = World::start();
+    let agon = env!("CARGO_BIN_EXE_agon");
+    let words = ["python3", "-c", TALKING_BOT, agon, "bot", "greedy"];
+    let (mut bot, receipt) = world.recorded_program("bob", &words);
+    until("bob is here", || world.get("/api/v1/lobby")["here"] == 1);
+    fish_cup(&world, "ice", &["bob", "house:random"], &json!({}));
+    world.until_over("ice");
+    bot.code();
+    let mut browser = world.browser("#/replay/ice/r1m1/1?at=1");
+    look_at_analysis(&mut browser);
+    browser.until_text(".stderr", "agon join --receipt FILE");
+    // A person would choose the file in a dialog of the system.
+    let text = std::fs::read_to_string(receipt).expect("a receipt");
+    browser.eval(&format!(
+        "(() => {{
+           const all = new DataTransfer();
+           all.items.add(new File([{}], 'bob.jsonl'));
+           const field = document.querySelector('.stderr input');
+           field.files = all.files;
+           field.dispatchEvent(new Event('change'));
+         }})()",
+        json!(text)
+    ));
+    let replay = world.get("/api/v1/tournaments/ice/matches/r1m1/games/1/replay");
+    let bob = replay["seats"].as_array().unwrap().iter().position(|name| name == "bob").unwrap();
+    // The server itself confirms what leaves the bot no choice, with "ok".
+    let asked = |step: &Value| {
+        step["event"] == "answer-accepted" && step["seat"] == bob && step["answer"] != "ok"
     };
-    let secret = Secret::from_seed_number(1);
-    let (mut cup, _) = Tournament::create(plan.clone(), kind, secret).unwrap();
-    for _ in 0..32 + 16 + 4 {
-        let open = cup.open_matches().next().unwrap().clone();
-        let result = MatchResult {
-            winners: vec![open.players[0].clone()],
-            how: How::Played,
-            halves: vec![4, 2],
-            games: Vec::new(),
-            counts_from: 1,
-            faults: Vec::new(),
-            out: Vec::new(),
-        };
-        cup.step(TournamentCommand::Report { id: open.id, result, head: None }).unwrap();
+    let steps = replay["steps"].as_array().unwrap().iter().enumerate();
+    let steps: Vec<(usize, &Value)> = steps.filter(|(_, step)| asked(step)).collect();
+    let buttons = "[...document.querySelectorAll('.steps-with-output button')].map(e =>
+        Number(e.textContent))";
+    browser.until_true("output is there", &format!("{buttons}.length > 0"));
+    let known: Vec<usize> = serde_json::from_value(browser.eval(buttons)).unwrap();
+    let expected: Vec<usize> = steps.iter().map(|(at, _)| *at).collect();
+    assert_eq!(known, expected, "every move of the bot has its output");
+    for (at, step) in [steps[0], steps[steps.len() - 1]] {
+        browser.click(&format!(".steps-with-output [aria-label='Step {at}']"), "");
+        let ask = if step["answer"].get("place").is_some() { "place" } else { "move" };
+        browser.until_text(".stderr pre", &format!("asked to {ask} in ice:r1m1.1.{bob}."));
+        browser.until_text(".told", &format!("Step {at} of"));
     }
-    let rounds = cup.rounds().iter().zip(1..);
-    let pairings = rounds.flat_map(|(round, number)| {
-        round.matches.iter().zip(&round.results).map(move |(plan, result)| {
-            json!({
-                "round": number, "match": plan.id, "players": plan.players,
-                "reason": plan.reason, "over": result.is_some(),
-            })
-        })
-    });
-    let live = cup.open_matches().map(|plan| {
-        let game = json!({
-            "number": 2, "seats": plan.players, "points": [101, 99], "percent": 50,
+    accessible(&mut browser, "the output of a bot");
+}
+
+/// 64 guests, and the threads that play for them until the test is over. In the third round the
+/// players of the matches from `r3m5` on stop after their first slide, so that these stay live.
+fn guests(world: &World, count: usize) -> Vec<String> {
+    let names = (0..count).map(|_| {
+        let (status, guest) = world.send("POST", None, "/api/v1/guests", &Value::Null);
+        assert_eq!(status, 201, "{guest}");
+        let text = |field: &str| guest[field].as_str().expect("a text").to_owned();
+        let (name, token) = (text("account"), text("token"));
+        let server = Address::parse(world.tcp()).expect("an address");
+        let account = name.clone();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.expect("a runtime").block_on(play_as(server, account, token))
         });
-        json!({
-            "match": plan.id, "round": plan.round, "players": plan.players, "won": [1, 0],
-            "best_of": 3, "game": game,
-        })
+        name
     });
-    let live = json!({"tournament": "big", "matches": live.collect::<Vec<_>>()});
-    let whole = json!({
-        "standing": "running", "id": "big", "began_at": 0,
-        "plan": {"preset": plan.preset, "game": plan.game, "policy": plan.policy,
-                 "players": plan.players},
-        "pairings": pairings.collect::<Vec<_>>(), "results": cup.results(),
-    });
-    (whole, live)
+    names.collect()
+}
+
+/// Plays for a guest until the server is gone.
+async fn play_as(server: Address, account: String, token: String) -> Result<(), ClientError> {
+    let mut client = Client::connect(Settings::new(server, Login::Token(token))).await?;
+    let mut house = House::new(&account, "greedy");
+    let mut slides = 0;
+    loop {
+        let Event::Request(request) = client.next().await? else { continue };
+        let number = request.in_match.id.as_str().strip_prefix("r3m");
+        if number.is_some_and(|number| number > "4") && request.question.get().contains("move") {
+            slides += 1;
+            if slides > 1 {
+                continue;
+            }
+        }
+        let answer = Player::answer(&mut house, &request).await?;
+        client.answer(&request.id, &answer).await?;
+    }
 }
 
 #[test]
 fn bracket_of_64_fits_the_width_of_a_projector() {
-    let world = World::start();
+    let world = World::with("[limits]\nguests_per_minute_max = 1000\n");
+    let names = guests(&world, 64);
+    until("all are here", || world.get("/api/v1/lobby")["here"] == 64);
+    let policy = json!({
+        "format": {"kind": "bracket"},
+        "match": {"ties": "replay", "time": {"answer_ms": 600_000}},
+    });
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let selection = json!({"by": "named", "players": names});
+    world.announce(json!({
+        "id": "big", "preset": "fish", "config": {"rows": 5, "columns": 5}, "policy": policy,
+        "selection": selection,
+    }));
     let mut browser = world.browser("#/docs");
-    let (whole, live) = bracket_of_64();
-    // 64 accounts would take a minute, so the page gets the answers of the core in another way.
-    browser.eval(&format!(
-        "(() => {{
-           const real = globalThis.fetch;
-           globalThis.fetch = async (address, ...rest) => {{
-             const [, what] = /tournaments\\/big(.*)$/.exec(String(address)) ?? [];
-             if (what === undefined) return real(address, ...rest);
-             if (what === '/events') return new Promise(() => {{}});
-             if (what === '/rulings') return new Response('{{\"rulings\":[]}}');
-             return new Response(JSON.stringify(what === '/live' ? {live} : {whole}));
-           }};
-         }})()"
-    ));
     look(&mut browser, 1920, 1080, false);
     browser.go("#/tournament/big");
     let count = |kind: &str| format!("document.querySelectorAll('.two-sides .match{kind}').length");
     browser.until_true("finished matches", &format!("{} === 52", count(".over")));
     browser.until_true("live matches", &format!("{} === 4", count(".live")));
     browser.until_true("later matches", &format!("{} === 7", count(".empty")));
-    browser.until_text(".match.live .points", "101");
+    browser.until_true(
+        "live scores",
+        "[...document.querySelectorAll('.match.live .points')].some(e => Number(e.textContent) > 0)",
+    );
     let styled = "getComputedStyle(document.querySelector('.two-sides')).display === 'flex'";
     browser.until_true("the style is there", styled);
     for (width, height, most) in [(1920, 1080, 1000.0), (1366, 768, 1000.0)] {
@@ -328,8 +366,9 @@ fn bracket_of_64_fits_the_width_of_a_projector() {
     let head = "document.querySelector('.round > h3').getBoundingClientRect().top";
     browser.eval(&format!("scrollBy(0, {head} + 200)"));
     browser.until_true("a head is in sight", &format!("{head} > 0 && {head} < 150"));
-    // The projector shows all of it at once.
-    browser.go("#/tv/big?table=1000");
+    // In a pause there is no match to follow, so the projector shows all of it at once.
+    world.order("/api/v1/tournaments/big/pause", json!({"why": "lunch"}));
+    browser.go("#/tv/big");
     browser.until_true("it is drawn", &format!("{} === 52", count(".over")));
     let within = "(({ left, right, bottom }) => left >= 0 && right <= innerWidth + 1
          && bottom <= innerHeight + 1)(document.querySelector('.two-sides').getBoundingClientRect())";
@@ -483,12 +522,6 @@ fn projector_and_analysis_are_accessible_and_fit_a_phone() {
         if view.contains("replay") {
             browser.until_text(".sums", "house:greedy");
         }
-        for dark in [false, true] {
-            look(&mut browser, 1366, 768, dark);
-            accessible(&mut browser, &format!("{view}, dark: {dark}"));
-        }
-        look(&mut browser, 360, 740, false);
-        accessible(&mut browser, &format!("{view} on a phone"));
-        fits(&mut browser, view);
+        accessible_in_every_look(&mut browser, view);
     }
 }

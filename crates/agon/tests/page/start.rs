@@ -2,7 +2,7 @@
 //! through a queue, a new tournament, the rules, and a bot to copy.
 
 use crate::browser::Browser;
-use crate::checks::{accessible, fits, look};
+use crate::checks::{accessible, accessible_in_every_look};
 use crate::world::{PASSWORD, World};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -89,10 +89,15 @@ fn guest_claims_the_account_and_keeps_the_games() {
     browser.until_text("h1", "Lobby");
     browser.go("#/player/zo%C3%AB");
     browser.until_text("main", &id);
+    // The statistics count the guest's games too.
+    let one = &world.get("/api/v1/statistics/zo%C3%AB")["by_game"]["yahtzee"];
+    assert_eq!(one["tournaments_played"], 1, "{one}");
+    let met = world.get("/api/v1/statistics/zo%C3%AB/versus");
+    assert_eq!(met["opponents"][0]["other"], "house:level-2", "{met}");
 }
 
 #[test]
-fn two_people_meet_through_a_queue() {
+pub(crate) fn two_people_meet_through_a_queue() {
     let world = World::start();
     let mut one = world.browser("#/");
     one.click("[aria-label='Join the queue fish-casual']", "Join");
@@ -218,11 +223,40 @@ fn bots_of_the_page_are_the_examples_of_the_client() {
         let file = folder.join(format!("{}.py", game.to_lowercase()));
         let example = std::fs::read_to_string(file).expect("an example");
         let program = example.split_once("from agon").map(|(_, rest)| format!("from agon{rest}"));
-        let shown = browser.eval("document.querySelector('pre').textContent");
-        assert_eq!(shown.as_str(), program.as_deref(), "{game}");
+        let shown = format!("document.querySelector('pre').textContent === {}", json!(program));
+        browser.until_true(&format!("the bot for {game} is shown"), &shown);
     }
     let server = world.url("").replace("http://", "ws://");
     browser.until_text("pre", &format!("--server {}", server.trim_end_matches('/')));
+}
+
+#[test]
+fn first_visit_shows_the_best_recent_game_of_the_server() {
+    let world = World::start();
+    let mut browser = world.browser("#/");
+    browser.until_text("agon-demo .sides", "Champion");
+    // The server has games now: the closest one with the most fish is shown.
+    let selection = json!({"by": "named", "players": ["house:greedy", "house:random"]});
+    let policy = json!({"format": {"kind": "round-robin"}, "match": {"best_of": 5}});
+    world.announce(json!({
+        "id": "ice", "preset": "fish", "policy": policy, "selection": selection,
+    }));
+    world.until_over("ice");
+    let games = world.get("/api/v1/tournaments/ice/matches/r1m1")["match"]["games"].clone();
+    let loser = |game: &Value| {
+        let scores = game["scores"].as_array().unwrap().iter();
+        scores.map(|score| score.as_i64().unwrap()).min().unwrap()
+    };
+    let games = games.as_array().unwrap();
+    let most = games.iter().map(loser).max().unwrap();
+    browser.open(&world.url("#/"));
+    browser.until_text("agon-demo .sides", "house:greedy");
+    browser.click("agon-demo a", "Replay");
+    browser.until_true("the replay opens", "location.hash.startsWith('#/replay/ice/r1m1/')");
+    let hash = browser.eval("location.hash.split('?')[0].split('/').at(-1)");
+    let number: u64 = hash.as_str().unwrap().parse().unwrap();
+    let shown = games.iter().find(|game| game["game"] == number).unwrap();
+    assert_eq!(loser(shown), most, "{games:?}");
 }
 
 #[test]
@@ -230,9 +264,5 @@ fn first_visit_is_accessible_and_fits_a_phone() {
     let world = World::start();
     let mut browser = world.browser("#/");
     browser.until_true("the game plays", "document.querySelector('agon-demo svg') !== null");
-    for (width, height, dark) in [(1366, 768, false), (360, 740, false), (360, 740, true)] {
-        look(&mut browser, width, height, dark);
-        accessible(&mut browser, "the first visit");
-        fits(&mut browser, "the first visit");
-    }
+    accessible_in_every_look(&mut browser, "the first visit");
 }

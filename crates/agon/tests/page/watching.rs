@@ -2,7 +2,7 @@
 
 use crate::browser::AWAY;
 use crate::browser::Browser;
-use crate::checks::{accessible, fits, look};
+use crate::checks::accessible_in_every_look;
 use crate::world::World;
 use serde_json::{Value, json};
 
@@ -141,13 +141,7 @@ fn game_and_play_are_accessible_and_fit_a_phone() {
     let mut watcher = world.browser("#/game/ice/r1m1");
     watcher.until_text(".waited", "ann");
     for (browser, what) in [(&mut ann, "play"), (&mut watcher, "game")] {
-        for dark in [false, true] {
-            look(browser, 1280, 900, dark);
-            accessible(browser, &format!("{what}, dark: {dark}"));
-        }
-        look(browser, 360, 740, false);
-        accessible(browser, &format!("{what} on a phone"));
-        fits(browser, what);
+        accessible_in_every_look(browser, what);
     }
 }
 

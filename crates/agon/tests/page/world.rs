@@ -6,6 +6,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::path::PathBuf;
 
 /// The password of every account in these tests.
 pub(crate) const PASSWORD: &str = "swordfish";
@@ -76,6 +77,15 @@ impl World {
     /// A program that plays one tournament, as a house player does.
     pub(crate) fn program(&self, name: &str, bot: &str) -> Process {
         self.place.player(self.tcp(), name, &["--bot", bot])
+    }
+
+    /// A program that plays one tournament and records what it writes to stderr; and its receipt.
+    pub(crate) fn recorded_program(&self, name: &str, words: &[&str]) -> (Process, PathBuf) {
+        let file = self.place.path("receipt.jsonl");
+        let receipt = file.to_str().expect("a path in UTF-8").to_owned();
+        let mut more = vec!["--no-sandbox", "--receipt", &receipt, "--"];
+        more.extend(words);
+        (self.place.player(self.tcp(), name, &more), file)
     }
 
     /// Announces a tournament, as the operator.

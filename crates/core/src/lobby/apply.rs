@@ -155,6 +155,7 @@ impl Lobby {
             Event::LogOutOrdered(ordered) => self.forget_session(&ordered.account),
             _ => return Err(ApplyError::OutOfPlace(event.tag())),
         }
+        self.keep_ruling(at, event);
         Ok(())
     }
 

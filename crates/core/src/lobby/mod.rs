@@ -28,7 +28,7 @@ pub use account::{Account, AccountKind, BadQueueName, PasswordHash, QueueName, R
 pub use cause::{Cause, Cheat};
 pub use command::{LobbyCommand, LobbyRejection};
 pub use invitation::{Draw, Invitation, Reply, Terms};
-pub use operator::LobbyOrder;
+pub use operator::{LobbyOrder, LobbyRuling, LobbyRulingKind};
 pub use queue::Queue;
 pub use reach::Request;
 pub use signup::{Announcement, Selection, SignUp, Window};
@@ -71,6 +71,8 @@ pub struct Lobby {
     line: Queue,
     queues: BTreeMap<QueueName, Queue>,
     tournaments: BTreeMap<TournamentId, Standing>,
+    /// The rulings of operators about tournaments, in order of time.
+    rulings: BTreeMap<TournamentId, Vec<LobbyRuling>>,
     /// An index over all tournaments.
     index: Index,
     /// The selection of a tournament, between its announcement and its start in the same record.

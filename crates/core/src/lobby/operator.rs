@@ -8,6 +8,7 @@ use crate::event::{
 use crate::ids::{PlayerName, Timestamp, TournamentId};
 use crate::plan::TournamentPlan;
 use crate::ruling::Ruling;
+use serde::{Deserialize, Serialize};
 
 /// An order of an operator to the lobby.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,7 +35,61 @@ pub enum LobbyOrder {
     LogOut(PlayerName),
 }
 
+/// What an operator did to a tournament in the lobby.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LobbyRulingKind {
+    /// Started it before its time.
+    Started,
+    /// Called it off.
+    CalledOff,
+    /// Removed a player before it began.
+    Withdrawn,
+    /// Entered a player after it had begun.
+    Entered,
+}
+
+/// A ruling about a tournament that the lobby keeps, so that everybody can read its reason.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LobbyRuling {
+    /// When the operator ruled.
+    pub at: Timestamp,
+    /// What the operator did.
+    pub kind: LobbyRulingKind,
+    /// The player it is about, if it is about one.
+    pub player: Option<PlayerName>,
+    /// The operator and their reason.
+    pub ruling: Ruling,
+}
+
 impl Lobby {
+    /// The rulings of operators about a tournament, in order of time.
+    pub fn rulings(&self, tournament: &TournamentId) -> &[LobbyRuling] {
+        self.rulings.get(tournament).map_or(&[], Vec::as_slice)
+    }
+
+    /// Keeps the ruling that an event records, if it records one about a tournament.
+    pub(super) fn keep_ruling(&mut self, at: Timestamp, event: &Event) {
+        let (tournament, kind, player, ruling) = match event {
+            Event::StartOrdered(one) => {
+                (&one.tournament, LobbyRulingKind::Started, None, &one.ruling)
+            }
+            Event::CallOffOrdered(one) => {
+                (&one.tournament, LobbyRulingKind::CalledOff, None, &one.ruling)
+            }
+            Event::WithdrawalOrdered(one) => {
+                (&one.tournament, LobbyRulingKind::Withdrawn, Some(&one.player), &one.ruling)
+            }
+            Event::EntryOrdered(one) => {
+                (&one.tournament, LobbyRulingKind::Entered, Some(&one.player), &one.ruling)
+            }
+            _ => return,
+        };
+        let (player, ruling) = (player.cloned(), ruling.clone());
+        let ruling = LobbyRuling { at, kind, player, ruling };
+        self.rulings.entry(tournament.clone()).or_default().push(ruling);
+    }
+
     pub(super) fn obey(
         &mut self,
         now: Timestamp,

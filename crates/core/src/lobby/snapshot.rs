@@ -6,7 +6,7 @@
 
 use super::index::Index;
 use super::tokens::Tokens;
-use super::{Account, Cause, Lobby, Queue, QueueName, Request, Selection, Standing};
+use super::{Account, Cause, Lobby, LobbyRuling, Queue, QueueName, Request, Selection, Standing};
 use crate::ids::{PlayerName, Raw, TournamentId};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -27,6 +27,7 @@ struct Kept<'a> {
     line: Cow<'a, Queue>,
     queues: Cow<'a, BTreeMap<QueueName, Queue>>,
     tournaments: Cow<'a, BTreeMap<TournamentId, Standing>>,
+    rulings: Cow<'a, BTreeMap<TournamentId, Vec<LobbyRuling>>>,
     selections: Cow<'a, BTreeMap<TournamentId, Selection>>,
     series: Cow<'a, BTreeMap<TournamentId, TournamentId>>,
     continues: Cow<'a, BTreeMap<TournamentId, TournamentId>>,
@@ -42,7 +43,7 @@ impl Lobby {
     /// The version of snapshots that this program writes, and the only one it reads. It must change
     /// whenever the lobby's fields change, or what an event does to them. A new program then folds
     /// the log.
-    pub const SNAPSHOT_VERSION: u32 = 2;
+    pub const SNAPSHOT_VERSION: u32 = 3;
 
     /// The lobby as text. Like the log, it holds hashes of passwords and tokens.
     pub fn snapshot(&self) -> String {
@@ -53,6 +54,7 @@ impl Lobby {
             line: Cow::Borrowed(&self.line),
             queues: Cow::Borrowed(&self.queues),
             tournaments: Cow::Borrowed(&self.tournaments),
+            rulings: Cow::Borrowed(&self.rulings),
             selections: Cow::Borrowed(&self.selections),
             series: Cow::Borrowed(&self.series),
             continues: Cow::Borrowed(&self.continues),
@@ -82,6 +84,7 @@ impl Lobby {
             line: kept.line.into_owned(),
             queues: kept.queues.into_owned(),
             tournaments: kept.tournaments.into_owned(),
+            rulings: kept.rulings.into_owned(),
             index: Index::default(),
             selections: kept.selections.into_owned(),
             series: kept.series.into_owned(),

@@ -51,6 +51,15 @@ pub enum ReceiptEntry {
         /// A stable word: `late`, `repeated` …
         code: String,
     },
+    /// The player's program wrote to stderr. The log says nothing about that; the entry is for the
+    /// player.
+    Stderr {
+        /// The request that the program answered next; `None` before the first one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// The end of what it wrote.
+        text: String,
+    },
     /// The connection closed.
     Lost {},
     /// The server reported how a match ended.

@@ -42,8 +42,9 @@ pub use operator::{CarryOut, Order, Written};
 pub use server::{AnnounceWhenPresent, Count, Counts, IssueOperatorToken, Ping};
 use std::any::Any;
 pub use tournaments::{
-    Announce, AnnounceWanted, FindStanding, FindTournament, FoundTournament, ListStarted,
-    ListTournaments, NotAnnounced, OpenSignUp, SignUp, TournamentEntry, TournamentPage, Withdraw,
+    Announce, AnnounceWanted, FindLobbyRulings, FindStanding, FindTournament, FoundTournament,
+    ListStarted, ListTournaments, NotAnnounced, OpenSignUp, SignUp, TournamentEntry,
+    TournamentPage, Withdraw,
 };
 
 /// The number of a query, unique while the server runs.

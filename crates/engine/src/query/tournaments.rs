@@ -7,7 +7,7 @@ use super::super::{AnnounceError, Engine, NotObeyed};
 use super::operator::Written;
 use super::{Query, Window};
 use crate::Wanted;
-use agon_core::lobby::{Announcement, Lobby, LobbyCommand, Role, Standing};
+use agon_core::lobby::{Announcement, Lobby, LobbyCommand, LobbyRuling, Role, Standing};
 use agon_core::{Age, PlayerName, TournamentId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -72,6 +72,17 @@ pub struct TournamentPage {
     tournaments: Vec<TournamentEntry>,
     /// The value of `after` for the next page; null on the last.
     next: Option<TournamentId>,
+}
+
+/// Asks for the rulings of operators about a tournament that the lobby keeps.
+pub struct FindLobbyRulings(pub TournamentId);
+
+impl Query for FindLobbyRulings {
+    type Answer = Vec<LobbyRuling>;
+
+    fn answer(self, engine: &mut Engine) -> Vec<LobbyRuling> {
+        engine.lobby.state().rulings(&self.0).to_vec()
+    }
 }
 
 /// Asks for a page of all tournaments, or of those that one account announced.

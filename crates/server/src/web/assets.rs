@@ -97,6 +97,7 @@ assets![
     "replay/analysis.css",
     "replay/analysis.js",
     "replay/graph.js",
+    "replay/stderr.js",
     "replay/times.js",
     "rules/fish.js",
     "rules/trains.js",
@@ -106,6 +107,7 @@ assets![
     "start/form.js",
     "start/game.js",
     "start/pictures.js",
+    "start/recent.js",
     "start/waiting.js",
     "start/welcome.js",
     "style.css",
@@ -137,6 +139,22 @@ assets![
     "views/rules.js",
     "views/tournament.js",
     "views/tv.js",
+];
+
+/// The bots that the page shows: the examples of the Python client.
+const EXAMPLES: &[Asset] = &[
+    Asset {
+        path: "examples/fish.py",
+        text: include_str!("../../../../clients/python/examples/fish.py"),
+    },
+    Asset {
+        path: "examples/trains.py",
+        text: include_str!("../../../../clients/python/examples/trains.py"),
+    },
+    Asset {
+        path: "examples/yahtzee.py",
+        text: include_str!("../../../../clients/python/examples/yahtzee.py"),
+    },
 ];
 
 pub(super) const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -197,7 +215,7 @@ pub(super) async fn file_of_folder(Path((folder, file)): Path<(String, String)>)
 }
 
 fn serve(path: &str) -> Answer {
-    let Some(asset) = ASSETS.iter().find(|asset| asset.path == path) else {
+    let Some(asset) = ASSETS.iter().chain(EXAMPLES).find(|asset| asset.path == path) else {
         return Err(Problem::not_found(format!("the page has no file {path:?}")));
     };
     let headers = [
@@ -213,6 +231,7 @@ fn media(path: &str) -> &'static str {
     match path.rsplit('.').next() {
         Some("css") => STYLE,
         Some("svg") => PICTURE,
+        Some("py") => "text/plain; charset=utf-8",
         _ => SCRIPT,
     }
 }

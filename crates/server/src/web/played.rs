@@ -3,7 +3,6 @@
 use super::changes::{Change, changes};
 use super::problem::Problem;
 use super::{Answer, Web, answers, archive, games, standings};
-use crate::engine::query::FindAccount;
 use crate::recent::{At, KEPT_MAX};
 use agon_core::{
     Event, GameResult, Line, Match, MatchId, MatchName, MatchReplay, MatchReport, PlayerName, Raw,
@@ -49,8 +48,7 @@ pub(super) async fn lately(State(web): State<Web>, Path(name): Path<String>) -> 
     let player = standings::known(&web, &name).await?;
     let mut places: Vec<At> = standings::lately(&web, &player).await?.played.into();
     // Players who claimed a guest account keep its games.
-    let account = web.ask(FindAccount(player.clone())).await?;
-    if let Some(guest) = account.and_then(|(account, _)| account.claimed) {
+    if let Some(guest) = standings::claimed_by(&web, &player).await? {
         places.extend(standings::lately(&web, &guest).await?.played);
         places.sort_by_key(|place| std::cmp::Reverse(place.at));
         places.truncate(KEPT_MAX);

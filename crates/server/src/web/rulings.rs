@@ -2,13 +2,17 @@
 
 use super::tournaments::unknown;
 use super::{Answer, Web, archive};
-use crate::engine::query::{FindTournament, FoundTournament};
-use agon_core::{Event, Line, MatchId, Override, PlayerName, Ruling, Timestamp, TournamentId, Why};
+use crate::engine::query::{FindLobbyRulings, FindTournament, FoundTournament};
+use agon_core::lobby::{LobbyRuling, LobbyRulingKind};
+use agon_core::{
+    Event, Faulted, Line, MatchId, Override, PlayerName, Ruling, Timestamp, TournamentId, Why,
+};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::IntoResponse;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The rulings in a tournament.
 #[derive(Serialize, JsonSchema)]
@@ -31,6 +35,9 @@ struct Ruled {
     /// The game it is about, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     game: Option<u32>,
+    /// The player it is about, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    player: Option<PlayerName>,
     /// The winners that it names, if it names any.
     #[serde(skip_serializing_if = "Option::is_none")]
     winners: Option<Vec<PlayerName>>,
@@ -44,6 +51,10 @@ struct Ruled {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum What {
+    Started,
+    CalledOff,
+    Withdrawn,
+    Entered,
     Paused,
     Resumed,
     Awarded,
@@ -56,7 +67,26 @@ enum What {
 impl Ruled {
     fn new(at: Timestamp, what: What, ruling: &Ruling) -> Ruled {
         let Ruling { by, why } = ruling.clone();
-        Ruled { at, what, r#match: None, game: None, winners: None, by, why }
+        Ruled { at, what, r#match: None, game: None, player: None, winners: None, by, why }
+    }
+
+    /// A ruling that the lobby keeps.
+    fn in_lobby(kept: LobbyRuling) -> Ruled {
+        let what = match kept.kind {
+            LobbyRulingKind::Started => What::Started,
+            LobbyRulingKind::CalledOff => What::CalledOff,
+            LobbyRulingKind::Withdrawn => What::Withdrawn,
+            LobbyRulingKind::Entered => What::Entered,
+        };
+        Ruled { player: kept.player, ..Ruled::new(kept.at, what, &kept.ruling) }
+    }
+
+    /// The ruling by which an operator withdrew a player from a running tournament, if a fault
+    /// records one.
+    fn withdrawal(at: Timestamp, faulted: &Faulted) -> Option<Ruled> {
+        let ruling = faulted.fault.withdrawal_ruling()?;
+        let player = Some(faulted.player.clone());
+        Some(Ruled { player, ..Ruled::new(at, What::Withdrawn, &ruling) })
     }
 
     fn result(at: Timestamp, what: What, result: &Override) -> Ruled {
@@ -74,11 +104,21 @@ pub(super) async fn of_tournament(State(web): State<Web>, Path(id): Path<String>
     if matches!(web.ask(FindTournament(id.clone())).await?, FoundTournament::Nothing) {
         return Err(unknown(&id));
     }
-    let rulings = archive::read(&web, move |archive| {
+    let in_lobby = web.ask(FindLobbyRulings(id.clone())).await?;
+    let in_log = archive::read(&web, move |archive| {
         let lines = archive::parsed(&archive::tournament_lines(archive, &id)?)?;
-        Some(lines.iter().flat_map(ruled).collect())
+        Some(lines.iter().flat_map(ruled).collect::<Vec<Ruled>>())
     });
-    Ok(Json(Rulings { rulings: rulings.await? }).into_response())
+    let mut rulings: Vec<Ruled> = in_lobby.into_iter().map(Ruled::in_lobby).collect();
+    rulings.extend(in_log.await?);
+    rulings.sort_by_key(|ruled| ruled.at);
+    // The log has the withdrawal of a player twice: in the tournament and in their open match.
+    let mut withdrawn = BTreeSet::new();
+    rulings.retain(|ruled| {
+        ruled.what != What::Withdrawn
+            || withdrawn.insert((ruled.player.clone(), ruled.why.to_string()))
+    });
+    Ok(Json(Rulings { rulings }).into_response())
 }
 
 /// The rulings that a line of a tournament's log holds.
@@ -105,7 +145,11 @@ fn ruled(line: &Line) -> Vec<Ruled> {
                 let ruled = Ruled::new(at, What::GameVoided, game.voided.as_ref()?);
                 Some(Ruled { game: Some(game.game), ..ruled }.about(&reported.id))
             });
-            voided.collect()
+            let faults = reported.result.faults.iter();
+            voided.chain(faults.filter_map(|faulted| Ruled::withdrawal(at, faulted))).collect()
+        }
+        Event::PlayerDropped(dropped) => {
+            Ruled::withdrawal(at, &dropped.faulted).into_iter().collect()
         }
         _ => Vec::new(),
     }

@@ -12,6 +12,7 @@ use axum::extract::{Path, State};
 use axum::response::IntoResponse;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// How many opponents are listed.
 const OPPONENTS_MAX: usize = 500;
@@ -34,10 +35,24 @@ pub(super) async fn warm(web: Web) {
     let _ = look(&web, |_, _| ()).await;
 }
 
-/// A player's record so far.
+/// A player's record so far, with that of the guest whose account they claimed.
 pub(super) async fn player(web: &Web, player: &PlayerName) -> Result<PlayerStatistics, Problem> {
-    let player = player.clone();
-    look(web, move |statistics, _| statistics.player(&player)).await
+    let (player, guest) = (player.clone(), claimed_by(web, player).await?);
+    let both = look(web, move |statistics, _| {
+        let mut own = statistics.player(&player);
+        guest.iter().for_each(|guest| own.add_guest(&statistics.player(guest)));
+        own
+    });
+    both.await
+}
+
+/// The guest whose games an account continues.
+pub(super) async fn claimed_by(
+    web: &Web,
+    account: &PlayerName,
+) -> Result<Option<PlayerName>, Problem> {
+    let found = web.ask(FindAccount(account.clone())).await?;
+    Ok(found.and_then(|(account, _)| account.claimed))
 }
 
 pub(super) async fn of_player(State(web): State<Web>, Path(name): Path<String>) -> Answer {
@@ -92,8 +107,18 @@ pub(super) async fn versus(
     Path((player, other)): Path<(String, String)>,
 ) -> Answer {
     let (player, other) = (known(&web, &player).await?, known(&web, &other).await?);
-    let both = (player.clone(), other.clone());
-    let met = look(&web, move |statistics, _| statistics.head_to_head(&both.0, &both.1)).await?;
+    let (one, guest) = (player.clone(), claimed_by(&web, &player).await?);
+    let (opponent, other_guest) = (other.clone(), claimed_by(&web, &other).await?);
+    let met = look(&web, move |statistics, _| {
+        let mut met = HeadToHead::default();
+        for one in [Some(one), guest].iter().flatten() {
+            for opponent in [Some(&opponent), other_guest.as_ref()].into_iter().flatten() {
+                met.add(&statistics.head_to_head(one, opponent));
+            }
+        }
+        met
+    });
+    let met = met.await?;
     Ok(Json(Versus { player, other, met }).into_response())
 }
 
@@ -115,14 +140,17 @@ struct Opponent {
 
 pub(super) async fn met(State(web): State<Web>, Path(player): Path<String>) -> Answer {
     let player = known(&web, &player).await?;
-    let asked = player.clone();
+    let names = [Some(player.clone()), claimed_by(&web, &player).await?];
     let opponents = look(&web, move |statistics, _| {
-        let others = statistics.opponents(&asked).into_iter().take(OPPONENTS_MAX);
-        let others = others.map(|other| Opponent {
-            other: other.clone(),
-            met: statistics.head_to_head(&asked, other),
-        });
-        others.collect::<Vec<_>>()
+        let mut opponents = BTreeMap::<PlayerName, HeadToHead>::new();
+        for name in names.iter().flatten() {
+            for other in statistics.opponents(name) {
+                let met = opponents.entry(other.clone()).or_default();
+                met.add(&statistics.head_to_head(name, other));
+            }
+        }
+        let opponents = opponents.into_iter().take(OPPONENTS_MAX);
+        opponents.map(|(other, met)| Opponent { other, met }).collect::<Vec<_>>()
     });
     let opponents = opponents.await?;
     Ok(Json(Met { player, opponents }).into_response())

@@ -42,7 +42,9 @@ impl Player {
                 if let Some(warning) = sandbox.warning() {
                     eprintln!("agon: {warning}");
                 }
-                Plays::Program(Command { words: words.to_vec(), sandbox: Arc::new(sandbox) })
+                let (words, sandbox) = (words.to_vec(), Arc::new(sandbox));
+                let records_stderr = args.receipt.is_some();
+                Plays::Program(Command { words, sandbox, records_stderr })
             }
             (None, []) => {
                 let why = "say who plays: --bot house:NAME, or a program after --";
@@ -129,8 +131,9 @@ impl TournamentPlayer {
                     for request in requests {
                         let reply = bot::reply_to(&request, name.as_str(), &mut *house);
                         let Ok(line) = reply else { continue };
-                        let tournament = tournament.clone();
-                        if said.blocking_send(Said::Line { tournament, start, line }).is_err() {
+                        let (tournament, stderr) = (tournament.clone(), String::new());
+                        let line = Said::Line { tournament, start, line, stderr };
+                        if said.blocking_send(line).is_err() {
                             return;
                         }
                     }
@@ -167,6 +170,11 @@ impl TournamentPlayer {
             Backend::Program(_) => self.tell(&line),
         }
         self.open.insert(id, line);
+    }
+
+    /// The first request without an answer.
+    pub(super) fn first_open(&self) -> Option<String> {
+        self.open.keys().next().cloned()
     }
 
     /// Whether the request that was answered was open.

@@ -23,6 +23,8 @@ const UNREAD_MAX: usize = 256;
 pub(super) struct Command {
     pub(super) words: Vec<String>,
     pub(super) sandbox: Arc<Sandbox>,
+    /// Whether a receipt records what the program writes to stderr.
+    pub(super) records_stderr: bool,
 }
 
 impl Command {
@@ -47,7 +49,8 @@ impl Program {
         start: u32,
         said: mpsc::Sender<Said>,
     ) -> Result<Program> {
-        let program = command.start(name, Stderr::Inherit)?;
+        let stderr = if command.records_stderr { Stderr::Copy } else { Stderr::Inherit };
+        let program = command.start(name, stderr)?;
         let (input, lines) = mpsc::channel(UNREAD_MAX);
         let task = tokio::spawn(pass_on(program, lines, tournament, start, said));
         Ok(Program { input, task })
@@ -116,9 +119,16 @@ async fn pass_on(
         };
         // The server decides how much a player may send.
         program.asked();
+        let tournament = tournament.clone();
         let message = match output {
-            Output::Line(line) => Said::Line { tournament: tournament.clone(), start, line },
-            Output::Closed => Said::Ended { tournament: tournament.clone(), start },
+            Output::Line(line) => {
+                let stderr = String::from_utf8_lossy(&program.take_stderr()).into_owned();
+                Said::Line { tournament, start, line, stderr }
+            }
+            Output::Closed => {
+                let stderr = String::from_utf8_lossy(&program.take_stderr()).into_owned();
+                Said::Ended { tournament, start, stderr }
+            }
             Output::Flushed | Output::Flood { .. } => continue,
         };
         let is_over = matches!(message, Said::Ended { .. });

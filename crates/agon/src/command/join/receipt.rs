@@ -44,6 +44,11 @@ impl ReceiptWriter {
         self.write(&ReceiptEntry::Answer { id: id.into(), answer })
     }
 
+    /// Records what the program wrote to stderr, and the request that it belongs to.
+    pub(super) fn stderr(&mut self, id: Option<String>, text: String) -> Result<()> {
+        self.write(&ReceiptEntry::Stderr { id, text })
+    }
+
     /// Records what the server sent.
     pub(super) fn heard(&mut self, event: &Event) -> Result<()> {
         match event {
