@@ -76,6 +76,8 @@ impl Engine {
                 Ok(streams)
             }
             Some(Standing::Running(_)) => Err(LobbyRejection::NotSignedUp(player)),
+            // The tournament has just ended in this engine, and the lobby is another's.
+            _ if self.services.has_only_cells() => Err(LobbyRejection::NotSignedUp(player)),
             _ => {
                 self.command(LobbyCommand::Withdraw { tournament, player })?;
                 Ok(Vec::new())

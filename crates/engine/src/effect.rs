@@ -6,8 +6,9 @@
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
 use super::cells::watch::{Shown, WatcherId};
+use super::engines::{EngineId, EngineMessage};
 use super::journal::StreamKey;
-use super::query::{AnyAnswer, QueryId};
+use super::query::{AnyAnswer, AnyQuery, QueryId};
 use super::{ConnId, MatchKey};
 use agon_core::lobby::PasswordHash;
 use agon_core::{
@@ -30,6 +31,14 @@ pub enum AskId {
 }
 
 impl AskId {
+    /// The tournament that asks.
+    pub(crate) fn tournament(&self) -> &TournamentId {
+        match self {
+            AskId::Match(key, _) => &key.tournament,
+            AskId::Tournament(id, _) => id,
+        }
+    }
+
     /// Whether a request of a match was sent under this name. Requests to a program that the host
     /// runs do not name the tournament.
     pub(crate) fn is_sent_as(&self, name: &RequestId) -> bool {
@@ -318,6 +327,10 @@ pub enum Effect {
     EndWatch { watcher: WatcherId },
     /// Answer a query.
     Reply { query: QueryId, answer: AnyAnswer },
+    /// Send a message to another engine of the server. Messages to one engine keep their order.
+    Pass { to: EngineId, message: Box<EngineMessage> },
+    /// Have another engine of the server answer a query, after the messages that went there before.
+    Forward { to: EngineId, query: QueryId, what: Box<dyn AnyQuery> },
     /// Drop a query that has no answer: the log refused a record that the answer depends on.
     NoReply { query: QueryId },
     /// Report something to the operator.

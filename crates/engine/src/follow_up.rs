@@ -4,15 +4,16 @@
 //! follow-ups of a record until the log has confirmed it. Then [`Engine::follow_up`] carries them
 //! out, in the order in which they were named.
 
+use super::engines::{EngineId, ToLobby};
 use super::journal::StreamKey;
 use super::port::ToSeat;
-use super::query::{AnyAnswer, QueryId};
+use super::query::{AnyAnswer, AnyQuery, QueryId};
 use super::results::Report;
 use super::{CloseReason, ConnId, Effect, Engine, MatchKey, Note, Tell, lobby};
 use agon_core::lobby::{Cheat, LobbyCommand, QueueName, TokenHash};
 use agon_core::{
-    Faulted, GameResult, Head, MatchId, Notice, PlayerName, RequestId, Secret, TournamentId,
-    TournamentPlan,
+    Event, Faulted, GameResult, Head, MatchId, Notice, PlayerName, RequestId, Secret, Timestamp,
+    TournamentId, TournamentPlan,
 };
 use agon_games::Json;
 use agon_wire::native::ToPlayer;
@@ -87,6 +88,10 @@ pub(crate) enum FollowUp {
     NoteGame(MatchKey, Box<GameResult>),
     /// Report a fault to the operator.
     NoteFault(TournamentId, Option<MatchId>, Box<Faulted>),
+    /// Publish events of the lobby to the engines of cells: the number of the first, and their time.
+    Publish(u64, Timestamp, Vec<Event>),
+    /// Leave a query to the engine that owns its tournament.
+    Forward(EngineId, QueryId, Box<dyn AnyQuery>),
     /// Wait for these streams as well, then carry out the follow-up.
     Await(Vec<StreamKey>, Box<FollowUp>),
     /// Answer a query.
@@ -110,8 +115,8 @@ impl Engine {
     /// Carries out a follow-up whose record is durable.
     pub(super) fn follow_up(&mut self, what: FollowUp) {
         match what {
-            FollowUp::Start(plan) => self.in_cells(|cells, cx| cells.start_tournament(cx, *plan)),
-            FollowUp::Enter(id, player) => self.in_cells(|cells, cx| cells.enter(cx, &id, &player)),
+            FollowUp::Start(plan) => self.start_in_place(*plan),
+            FollowUp::Enter(id, player) => self.enter_in_place(id, player),
             FollowUp::StartWith(plan, secret) => {
                 self.in_cells(|cells, cx| cells.start_with(cx, *plan, secret));
             }
@@ -172,6 +177,10 @@ impl Engine {
                 let conn = self.conn_of(&faulted.player);
                 self.note(Note::Fault { conn, tournament, of_match, faulted });
             }
+            FollowUp::Publish(seq, at, events) => self.publish(seq, at, &events),
+            FollowUp::Forward(to, query, what) => {
+                self.services.effects.push(Effect::Forward { to, query, what });
+            }
             FollowUp::Await(streams, then) => self.once_durable(streams, *then),
             FollowUp::Reply(query, answer) => {
                 self.services.effects.push(Effect::Reply { query, answer });
@@ -200,6 +209,9 @@ impl Engine {
 
     /// Dismisses the players of a tournament that is over, and has the lobby record its end.
     fn conclude(&mut self, conclusion: Conclusion) {
+        if self.services.has_only_cells() {
+            return self.pass_conclusion(conclusion);
+        }
         let Conclusion { tournament, players, winners, head, report } = conclusion;
         players.iter().for_each(|player| self.dismiss_idle(player));
         self.forget_cut_off(&tournament, &players);
@@ -210,6 +222,9 @@ impl Engine {
 
     /// Lists the player of a durable cheat, unless the lobby has recorded that.
     fn blacklist_for(&mut self, cheat: Cheat) {
+        if self.services.has_only_cells() {
+            return self.services.pass_to_lobby(ToLobby::Blacklist(cheat));
+        }
         if self.lobby.state().has_recorded(&cheat) {
             return;
         }
@@ -223,7 +238,7 @@ impl Engine {
     /// Removes a listed player from every running tournament, and tells them why.
     fn expel(&mut self, player: &PlayerName) {
         for id in self.lobby.accounts().playing_in(player).cloned().collect::<Vec<_>>() {
-            self.in_cells(|cells, cx| cells.expel_from(cx, &id, player));
+            self.expel_in_place(&id, player);
         }
         self.tell_blacklisted(player);
     }

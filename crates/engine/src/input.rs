@@ -3,6 +3,7 @@
 
 use super::cells::watch::WatcherId;
 use super::effect::{AskId, MatchReport, PasswordResult};
+use super::engines::{EngineId, EngineMessage};
 use super::journal::StreamKey;
 use super::ports::ReadError;
 use super::query::{AnyQuery, QueryId};
@@ -82,6 +83,8 @@ pub enum Input {
     SnapshotKept,
     /// A query. The engine answers it once the records it depends on are durable.
     Query { id: QueryId, query: Box<dyn AnyQuery> },
+    /// Another engine of the server sent a message.
+    Passed { from: EngineId, message: Box<EngineMessage> },
     /// A watcher ended its subscription.
     Unwatch(WatcherId),
     /// The server stops.

@@ -26,6 +26,7 @@ mod ask;
 mod casual;
 mod cells;
 mod effect;
+mod engines;
 mod follow_up;
 mod input;
 mod journal;
@@ -53,12 +54,14 @@ use agon_core::{
     ApplyError, BadLine, Match, Millis, PlayerName, Secret, Timestamp, Tournament, TournamentId,
 };
 use agon_games::{GameState, Registry};
-use cells::{Cells, RejectedAnswer};
+use cells::{CellReport, Cells, RejectedAnswer};
 pub use cells::{GameCounts, delay, watch};
 pub use effect::{
     AskId, CloseReason, Effect, Effects, HouseQuestion, LineRange, LoginOutcome, MatchReport, Note,
     PasswordCheck, PasswordResult, PeerAsk, Record, Tell,
 };
+use engines::CellEngines;
+pub use engines::{EngineId, EngineMessage, EngineRole};
 use follow_up::FollowUp;
 pub use input::{BadReply, Input, PeerSaid, Time, TranslatedAnswer};
 pub use journal::StreamKey;
@@ -67,6 +70,7 @@ pub use lobby::{AnnounceError, check_announcement};
 pub use operator::NotObeyed;
 use port::FromSeat;
 pub use ports::{HousePlayers, LobbySnapshot, ReadError, StreamReader};
+use query::AnyQuery;
 pub use query::QueryId;
 pub use results::Report;
 pub use seat::Wires;
@@ -118,6 +122,8 @@ pub struct Settings {
     /// After how many events of the lobby the engine takes a snapshot; by default, the larger the
     /// lobby, the rarer.
     pub snapshot_every: Option<u64>,
+    /// What this engine does for its server.
+    pub role: EngineRole,
     /// Set by a host that starts the programs of its players itself.
     pub local: Option<LocalPlayers>,
 }
@@ -157,6 +163,7 @@ impl Default for Settings {
             observer_delay_ms: 0,
             seed: None,
             snapshot_every: None,
+            role: EngineRole::ALONE,
             local: None,
         }
     }
@@ -212,6 +219,8 @@ pub struct Engine {
     seats: Seats,
     lobby: LobbyCell,
     cells: Cells,
+    /// The other engines of the server.
+    cell_engines: CellEngines,
     /// Whether the log refused a record of the lobby. The engine then sends nothing more.
     lost_lobby: bool,
 }
@@ -232,6 +241,7 @@ impl Engine {
             seats: Seats::default(),
             lobby: LobbyCell::default(),
             cells: Cells::default(),
+            cell_engines: CellEngines::default(),
             lost_lobby: false,
         };
         engine.recover()?;
@@ -270,18 +280,21 @@ impl Engine {
 
     /// A summary of the engine's state.
     pub fn status(&self) -> Status {
+        let others = |count: fn(&CellReport) -> usize| -> usize {
+            self.cell_engines.counts().map(count).sum()
+        };
         Status {
             accounts: self.lobby.state().accounts().count(),
             connections: self.seats.len(),
-            tournaments: self.cells.tournament_count(),
-            matches: self.cells.match_count(),
-            decisions: self.cells.counts().decisions,
+            tournaments: self.cells.tournament_count() + others(|report| report.tournaments),
+            matches: self.cells.match_count() + others(|report| report.matches),
+            decisions: self.counts().decisions,
         }
     }
 
     /// How many answers were accepted since the start.
     pub fn decisions(&self) -> u64 {
-        self.cells.counts().decisions
+        self.counts().decisions
     }
 
     /// A running tournament.
@@ -301,7 +314,8 @@ impl Engine {
 
     /// The counts of games.
     pub fn game_counts(&self) -> GameCounts {
-        self.cells.game_counts()
+        let others = self.cell_engines.counts().map(|report| report.counts.games());
+        others.fold(self.cells.game_counts(), GameCounts::plus)
     }
 
     /// The game that a house player is asked about; `None` if it is over.
@@ -362,7 +376,8 @@ impl Engine {
             // The engine loads nothing else.
             Input::Loaded { .. } => {}
             Input::SnapshotKept => self.lobby.snapshot_kept(),
-            Input::Query { id, query } => query.run(id, self),
+            Input::Query { id, query } => self.asked(id, query),
+            Input::Passed { from, message } => self.passed(from, *message),
             Input::Unwatch(watcher) => self.cells.unwatch(watcher),
             Input::Stop => self.stop(),
         }
@@ -387,6 +402,7 @@ impl Engine {
                 Timer::LogOut(account) => self.log_out_if_gone(account),
                 Timer::Away(account) => self.miss_if_away(&account),
                 Timer::News => self.once_durable(vec![StreamKey::Lobby], FollowUp::TellNews),
+                Timer::Report => self.report_counts(),
                 Timer::Match(_)
                 | Timer::Greeting(_)
                 | Timer::PlayTime(_)
@@ -402,7 +418,9 @@ impl Engine {
     /// Charges and logs out the players who did not reconnect after a restart.
     fn reconnect_due(&mut self) {
         self.in_cells(Cells::miss_the_absent);
-        self.log_out_absent();
+        if !self.services.has_only_cells() {
+            self.log_out_absent();
+        }
     }
 
     /// Runs the follow-ups of the oldest record in flight of a stream, which is durable now.
@@ -418,6 +436,7 @@ impl Engine {
             StreamKey::Lobby => self.lobby.snapshot_if_due(&mut self.services),
             stream => self.in_cells(|cells, cx| cells.durable(cx, stream)),
         }
+        self.report_counts();
     }
 
     /// Drops the cell whose record the log refused, and lives on.
@@ -430,6 +449,7 @@ impl Engine {
             self.services.drop_follow_up(what);
         }
         self.cells.drop_cell(&mut self.services, tournament);
+        self.report_counts();
     }
 
     /// Lets the cells handle something, then carries out what that means for others.
@@ -451,7 +471,24 @@ impl Engine {
 
     /// Hands a message from a player's seat to the cells, which need not reply.
     fn tell_cells(&mut self, player: &PlayerName, message: FromSeat) {
+        self.pass_from_seat(player, &message);
         let _ = self.send_to_cells(player, message);
+    }
+
+    /// Answers a query, or leaves it to the engine that owns the tournament it is about. That
+    /// engine must know every record of the lobby that came before.
+    fn asked(&mut self, id: QueryId, query: Box<dyn AnyQuery>) {
+        let cell = query.cell(self.lobby.state());
+        match cell.and_then(|cell| self.answers_for(&cell)) {
+            Some(to) => {
+                self.once_durable(vec![StreamKey::Lobby], FollowUp::Forward(to, id, query));
+            }
+            None if self.services.has_only_cells() => match query.for_lobby(self) {
+                Some(rest) => self.follow_up(FollowUp::Forward(EngineId::LOBBY, id, rest)),
+                None => query.run(id, self),
+            },
+            None => query.run(id, self),
+        }
     }
 
     /// Lets the lobby decide a command, then carries out what that means for others.

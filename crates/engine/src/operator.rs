@@ -64,6 +64,7 @@ impl Engine {
                 follow_ups.push(notice_of(vec![player.clone()], "entered", &data, &ruling));
                 follow_ups.push(FollowUp::Enter(tournament.clone(), player.clone()));
                 self.step_lobby(command, follow_ups)?;
+                // If another engine owns the tournament, it expects the entry already.
                 self.cells.expect_entry(&tournament, player);
                 return Ok(());
             }
@@ -96,6 +97,10 @@ impl Engine {
                 Ok(streams)
             }
             Some(Standing::Running(_)) => Err(LobbyRejection::NotSignedUp(player).into()),
+            // The tournament has just ended in this engine, and the lobby is another's.
+            Some(_) if self.services.has_only_cells() => {
+                Err(LobbyRejection::NotSignedUp(player).into())
+            }
             Some(_) => {
                 let order = LobbyOrder::Withdraw { tournament, player };
                 self.order_lobby(order, ruling).map(|()| Vec::new())
@@ -104,7 +109,11 @@ impl Engine {
     }
 
     /// Whether a player can enter a running tournament.
-    fn check_entry(&self, tournament: &TournamentId, player: &PlayerName) -> Result<(), NotObeyed> {
+    pub(crate) fn check_entry(
+        &self,
+        tournament: &TournamentId,
+        player: &PlayerName,
+    ) -> Result<(), NotObeyed> {
         self.known_tournament(tournament)?;
         self.lobby.state().may_enter(tournament, player)?;
         if self.lobby.accounts().is_peer(player) {
@@ -113,6 +122,10 @@ impl Engine {
                                told of a tournament that runs"
             );
             return Err(TournamentRejection::EntryClosed(why).into());
+        }
+        if self.cell_engines.owner(tournament).is_some() {
+            // The engine that owns the tournament was asked before.
+            return Ok(());
         }
         match self.cells.tournament(tournament) {
             Some(machine) => Ok(machine.may_enter(player)?),

@@ -15,6 +15,7 @@
 //! which the delivery starts. The cell's clock rules about players who do not answer at all, and
 //! says how much time a player has left after reconnecting.
 
+use crate::engines::{SentAsk, ToLobby};
 use crate::services::Services;
 use crate::{AskId, BadReply, ConnId, Effect, MatchKey, PeerAsk, Tell, TranslatedAnswer};
 use agon_core::{Fault, Notice, PlayerName, RequestClock, RequestId, Timestamp, Timing};
@@ -35,6 +36,21 @@ pub(crate) enum FromSeat {
     Answer(Answer),
     /// A request was written to the player's socket.
     Delivered { conn: ConnId, ask: AskId, at: Timestamp },
+}
+
+impl FromSeat {
+    /// A copy for the other engines in which the player plays, if the message concerns all of the
+    /// player's cells. They learn of an arrival by another message.
+    pub(crate) fn to_all_cells(&self) -> Option<FromSeat> {
+        match self {
+            FromSeat::Leave(fault) => Some(FromSeat::Leave(fault.clone())),
+            FromSeat::Heard => Some(FromSeat::Heard),
+            FromSeat::Malformed { why, line } => {
+                Some(FromSeat::Malformed { why: why.clone(), line: line.clone() })
+            }
+            FromSeat::Arrive | FromSeat::Answer(_) | FromSeat::Delivered { .. } => None,
+        }
+    }
 }
 
 /// An answer, and how long the player took.
@@ -80,6 +96,9 @@ impl Services {
     /// Hands a message to the seat of a player. The cell sends a request again when a player who
     /// cannot be reached returns.
     pub(crate) fn send_to_seat(&mut self, player: &PlayerName, message: ToSeat<'_>) {
+        if self.has_only_cells() {
+            return self.pass_to_seat(player, message);
+        }
         let Some(seat) = self.present.seat_mut(player) else { return };
         let Some(conn) = seat.conn() else { return };
         match message {
@@ -112,5 +131,25 @@ impl Services {
             ToSeat::Notice { .. } => {}
             ToSeat::Recall(ask) => seat.close_request(ask),
         }
+    }
+
+    /// Passes a message to the lobby's engine, which has the seat of the player.
+    fn pass_to_seat(&mut self, player: &PlayerName, message: ToSeat<'_>) {
+        let Some(conn) = self.conn_of(player) else { return };
+        let player = player.clone();
+        self.pass_to_lobby(match message {
+            ToSeat::Ask { ask: id, request: AskForm::Line(line), clock, follows } => {
+                let ask = SentAsk { id, line: line.to_vec(), clock, follows };
+                ToLobby::Ask { player, conn, ask }
+            }
+            // The lobby's engine keeps the tournaments of programs that take calls.
+            ToSeat::Ask { request: AskForm::Call(_), .. } => return,
+            ToSeat::Notice { key, notice: Notice { about, data, .. } } => {
+                let (tournament, in_match) = (Some(&key.tournament), Some(&key.id));
+                let notice = ToPlayer::Notice { about, tournament, in_match, data: Some(data) };
+                ToLobby::Line { conn, line: native::encode(&notice), is_notice: true }
+            }
+            ToSeat::Recall(ask) => ToLobby::Recall(player, ask.clone()),
+        });
     }
 }

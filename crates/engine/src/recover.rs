@@ -93,6 +93,10 @@ impl Engine {
         let version = self.recover_lobby()?;
         let end = StreamEnd::unchained(StreamKey::Lobby.name(), version);
         self.services.journals.open(StreamKey::Lobby, end);
+        if self.services.has_only_cells() {
+            self.recover_replica(version);
+            return Ok(());
+        }
         let (now, reconnect_ms) = (self.now_ms(), self.services.settings.reconnect_ms);
         // With an empty log, no player can have been disconnected.
         let away = self.services.seen_at.get() > Timestamp::default();
@@ -116,15 +120,20 @@ impl Engine {
     }
 
     fn recover_cells(&mut self) -> Result<(), EngineError> {
-        let (services, lobby) = (&self.services, self.lobby.state());
+        let running: Vec<TournamentPlan> = self.lobby.state().running().cloned().collect();
+        for plan in &running {
+            self.place(plan);
+        }
+        let services = &self.services;
+        let own = running.iter().filter(|plan| self.cell_engines.owner(&plan.id).is_none());
         // A match that cannot be read ahead reports its error when it is resumed.
         let open = match services.reader.reads_ahead() {
-            true => services.open_matches(lobby.running())?,
+            true => services.open_matches(own)?,
             false => Vec::new(),
         };
         self.cells.fold_ahead(services.reader.fold_matches(open, &services.games));
-        for plan in lobby.running().cloned().collect::<Vec<_>>() {
-            self.in_cells(|cells, cx| cells.take_up(cx, plan))?;
+        for plan in running {
+            self.take_up_in_place(plan)?;
         }
         self.cells.all_resumed();
         Ok(())

@@ -1,6 +1,7 @@
 //! Services that all components use and none of them owns: the time, the settings, timers, journals
 //! and effects.
 
+use super::engines::ToLobby;
 use super::follow_up::FollowUp;
 use super::journal::{Journals, StreamKey};
 use super::lobby::Accounts;
@@ -142,7 +143,9 @@ impl Services {
     /// Drops a follow-up whose record the log refused. A query that waited for it has no answer.
     pub(crate) fn drop_follow_up(&mut self, what: FollowUp) {
         match what {
-            FollowUp::Reply(query, _) => self.effects.push(Effect::NoReply { query }),
+            FollowUp::Reply(query, _) | FollowUp::Forward(_, query, _) => {
+                self.effects.push(Effect::NoReply { query })
+            }
             FollowUp::Await(_, what) => self.drop_follow_up(*what),
             _ => {}
         }
@@ -171,7 +174,11 @@ impl Services {
 
     /// Writes a message to a connection that takes lines.
     pub(crate) fn send_line(&mut self, conn: ConnId, message: &ToPlayer<'_>) {
-        let line = self.effects.write(&native::encode(message));
+        let line = native::encode(message);
+        if self.has_only_cells() {
+            return self.pass_to_lobby(ToLobby::Line { conn, line, is_notice: false });
+        }
+        let line = self.effects.write(&line);
         self.effects.push(Effect::Send { conn, line });
     }
 

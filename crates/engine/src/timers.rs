@@ -27,6 +27,8 @@ pub(crate) enum Timer {
     Away(PlayerName),
     /// Subscribers are notified of sign-ups that opened.
     News,
+    /// The counts of cells are reported to the lobby's engine.
+    Report,
     /// Watchers are shown the changes.
     Watch(Topic),
     /// A house player has waited long enough to answer a request.

@@ -261,6 +261,8 @@ impl Driver {
             | Effect::Show { .. }
             | Effect::EndWatch { .. }
             | Effect::Reply { .. }
+            | Effect::Pass { .. }
+            | Effect::Forward { .. }
             | Effect::NoReply { .. } => {}
         }
         Ok(())

@@ -31,8 +31,8 @@ pub mod web;
 use agon_engine as engine;
 pub use agon_engine::query::{self, Order};
 pub use agon_engine::{
-    AnnounceError, Engine, EngineError, GameCounts, MatchKey, NotObeyed, Peers, SecondLogin,
-    Settings, Status, StreamKey, Wanted, check_announcement,
+    AnnounceError, Engine, EngineError, EngineRole, GameCounts, MatchKey, NotObeyed, Peers,
+    SecondLogin, Settings, Status, StreamKey, Wanted, check_announcement,
 };
 pub use auth::hash_password;
 pub use driver::{Driver, Handle, ServerError};

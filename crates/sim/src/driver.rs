@@ -3,6 +3,9 @@
 //! The driver does what a server's driver does, one input after the other, and takes the time as an
 //! argument. Connections are [`Socket`](crate::socket::Socket)s: bytes pass through the framing and
 //! the translation that gateways use.
+//!
+//! A server may have several engines. Their messages take a while, and messages of different pairs
+//! overtake each other.
 
 use crate::socket::{Out, Outbox};
 use agon_bots::Houses;
@@ -12,19 +15,23 @@ use agon_core::lobby::{
 use agon_core::{Match, Millis, PlayerName, Ruling, Secret, Timestamp, TournamentId};
 use agon_engine::query::{AnyAnswer, CarryOut, Decide, OpenSignUp, Order, Query};
 use agon_engine::{
-    ConnId, Effect, Effects, Engine, EngineError, HousePlayers, HouseQuestion, Input,
-    LobbySnapshot, QueryId, ReadError, Record, Settings, StreamKey, StreamReader, Time,
+    ConnId, Effect, Effects, Engine, EngineError, EngineId, EngineRole, HousePlayers,
+    HouseQuestion, Input, LobbySnapshot, QueryId, ReadError, Record, Settings, StreamKey,
+    StreamReader, Time,
 };
 use agon_games::Registry;
 use agon_store::{Append, AppendError, Log, Snapshot};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// How far timers may lag behind the input, as in a real server.
 const BEHIND_MS_MAX: Millis = 1_000;
+
+/// The longest delay of a message between two engines: longer than an answer may be on its way.
+const PASS_MS_MAX: Millis = 60;
 
 /// Why a server ended.
 #[derive(Debug)]
@@ -55,14 +62,22 @@ pub(crate) struct Limits {
 
 /// A message to a server.
 enum Message {
-    Input(Input),
-    /// Records that the log committed or rejected, each with its stream.
-    Committed(Vec<StreamKey>, Vec<Result<u64, AppendError>>),
+    /// An input for an engine.
+    Input(EngineId, Input),
+    /// Records of an engine that the log committed or rejected, each with its stream.
+    Committed(EngineId, Vec<StreamKey>, Vec<Result<u64, AppendError>>),
 }
 
 /// The engine and its driver.
 pub(crate) struct Driver {
-    engine: Engine,
+    /// The engines by number; the first has the lobby and the connections.
+    engines: Vec<Engine>,
+    /// Messages between engines, in the order of each pair.
+    passed: BTreeMap<(EngineId, EngineId), VecDeque<Passed>>,
+    /// How many messages engines have sent; their delays follow from it.
+    passed_count: u64,
+    /// When the input that the lobby's engine handles now was read.
+    read_at: Timestamp,
     log: Arc<dyn Log>,
     houses: Arc<Houses>,
     pub(crate) limits: Limits,
@@ -71,10 +86,19 @@ pub(crate) struct Driver {
     inbox: Receiver<Message>,
     sender: Sender<Message>,
     effects: Effects,
-    streams: Vec<StreamKey>,
-    appends: Vec<Append>,
+    /// The records of each engine that are not submitted yet.
+    records: BTreeMap<EngineId, (Vec<StreamKey>, Vec<Append>)>,
     answers: Answers,
     outboxes: BTreeMap<ConnId, Rc<RefCell<Outbox>>>,
+}
+
+/// A message between two engines.
+struct Passed {
+    input: Input,
+    /// When it arrives.
+    due: Timestamp,
+    /// When the input that led to it was read.
+    read_at: Timestamp,
 }
 
 /// Answers that no caller has taken yet. They outlive the server that gave them.
@@ -106,14 +130,28 @@ impl Driver {
         now: Timestamp,
     ) -> Result<Driver, EngineError> {
         let houses = Arc::new(houses);
-        let reader = Box::new(LogReader(Arc::clone(&log)));
-        let list = Box::new(HouseList(Arc::clone(&houses)));
-        // Tournament secrets come from the seed in the settings, tokens from the players.
-        let key = [0; 32];
-        let engine = Engine::open(reader, games, list, settings, key, now)?;
+        let open = |role| {
+            let reader = Box::new(LogReader(Arc::clone(&log)));
+            let list = Box::new(HouseList(Arc::clone(&houses)));
+            let settings = Settings { role, ..settings.clone() };
+            // Tournament secrets come from the seed in the settings, tokens from the players.
+            Engine::open(reader, games.clone(), list, settings, [0; 32], now)
+        };
+        let cell_engines = match settings.role {
+            EngineRole::Lobby { cell_engines } => cell_engines,
+            EngineRole::Cells => 0,
+        };
+        // The others read the lobby before the first one writes to it.
+        let others = (0..cell_engines).map(|_| open(EngineRole::Cells));
+        let others: Vec<Engine> = others.collect::<Result<_, _>>()?;
+        let mut engines = vec![open(settings.role)?];
+        engines.extend(others);
         let (sender, inbox) = channel();
         let mut driver = Driver {
-            engine,
+            engines,
+            passed: BTreeMap::new(),
+            passed_count: settings.seed.unwrap_or(0),
+            read_at: now,
             log,
             houses,
             limits,
@@ -122,8 +160,7 @@ impl Driver {
             inbox,
             sender,
             effects: Effects::default(),
-            streams: Vec::new(),
-            appends: Vec::new(),
+            records: BTreeMap::new(),
             answers: Answers::default(),
             outboxes: BTreeMap::new(),
         };
@@ -141,8 +178,17 @@ impl Driver {
                 heard = true;
                 self.take(message, now)?;
             }
-            self.engine.elapse(Time::at(now), now);
-            self.carry_out();
+            self.read_at = now;
+            while let Some((to, input)) = self.next_passed(now) {
+                heard = true;
+                self.feed(to, input, now);
+                self.check()?;
+            }
+            for at in 0..self.engines.len() {
+                let time = Time { now, read_until: self.passed_until(EngineId(at as u16), now) };
+                self.engines[at].elapse(time, now);
+                self.carry_out();
+            }
             self.submit();
             self.check()?;
             // The log may answer immediately, so check the inbox again.
@@ -154,11 +200,11 @@ impl Driver {
 
     fn take(&mut self, message: Message, now: Timestamp) -> Result<(), Ended> {
         match message {
-            Message::Input(input) => self.feed(input, now),
-            Message::Committed(streams, results) => {
+            Message::Input(to, input) => self.feed(to, input, now),
+            Message::Committed(from, streams, results) => {
                 for (stream, result) in streams.into_iter().zip(results) {
                     result.map_err(Ended::Refused)?;
-                    self.feed(Input::Committed(stream), now);
+                    self.feed(from, Input::Committed(stream), now);
                     self.check()?;
                 }
             }
@@ -167,10 +213,11 @@ impl Driver {
     }
 
     fn check(&mut self) -> Result<(), Ended> {
-        self.engine.take_failure().map_or(Ok(()), |error| Err(Ended::Failed(error)))
+        let failure = self.engines.iter_mut().find_map(Engine::take_failure);
+        failure.map_or(Ok(()), |error| Err(Ended::Failed(error)))
     }
 
-    fn feed(&mut self, input: Input, now: Timestamp) {
+    fn feed(&mut self, to: EngineId, input: Input, now: Timestamp) {
         let read_at = match &input {
             Input::Said { at, .. } | Input::Peer { at, .. } => Some(*at),
             Input::Closed { conn } => {
@@ -178,42 +225,72 @@ impl Driver {
                 None
             }
             // A stopping server closes new connections immediately.
-            Input::Opened { conn, .. } if self.engine.is_stopping() => {
+            Input::Opened { conn, .. } if self.engines[0].is_stopping() => {
                 self.close(*conn);
                 None
             }
             _ => None,
         };
-        self.engine.handle(Time::at(now), input);
+        self.read_at = read_at.unwrap_or(now);
+        let read_until = self.passed_until(to, now);
+        let engine = &mut self.engines[usize::from(to.0)];
+        engine.handle(Time { now, read_until }, input);
         if let Some(at) = read_at {
             let until = at.before(BEHIND_MS_MAX);
-            self.engine.elapse(Time { now, read_until: until }, until);
+            engine.elapse(Time { now, read_until: until }, until);
         }
         self.carry_out();
     }
 
+    /// Takes a message between engines that has arrived.
+    fn next_passed(&mut self, now: Timestamp) -> Option<(EngineId, Input)> {
+        self.passed.iter_mut().find_map(|((_, to), queue)| {
+            let passed = queue.pop_front_if(|passed| passed.due <= now)?;
+            Some((*to, passed.input))
+        })
+    }
+
+    /// The time up to which an engine has all input that was read.
+    fn passed_until(&self, to: EngineId, now: Timestamp) -> Timestamp {
+        let oldest = self.passed.get(&(EngineId::LOBBY, to)).and_then(|queue| queue.front());
+        oldest.map_or(now, |passed| passed.read_at.min(now))
+    }
+
+    /// Sends a message from one engine to another. It arrives after those that went before it.
+    fn pass(&mut self, from: EngineId, to: EngineId, input: Input) {
+        self.passed_count = self.passed_count.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        let delay_ms = (self.passed_count >> 33) % (PASS_MS_MAX + 1);
+        let queue = self.passed.entry((from, to)).or_default();
+        let before = queue.back().map_or(Timestamp::default(), |passed| passed.due);
+        let due = (self.engines[0].now_ms() + delay_ms).max(before);
+        queue.push_back(Passed { input, due, read_at: self.read_at });
+    }
+
     /// Carries out the engine's effects until no more follow from them.
     fn carry_out(&mut self) {
-        loop {
-            self.engine.take_effects(&mut self.effects);
-            if self.effects.is_empty() {
-                return;
-            }
-            let mut list = self.effects.take();
-            let mut full = Vec::new();
-            for effect in list.drain(..) {
-                full.extend(self.perform(effect));
-            }
-            self.effects.clear(list);
-            for conn in full {
-                self.close(conn);
-                self.engine.handle(self.engine.time(), Input::Closed { conn });
+        for at in 0..self.engines.len() {
+            loop {
+                self.engines[at].take_effects(&mut self.effects);
+                if self.effects.is_empty() {
+                    break;
+                }
+                let mut list = self.effects.take();
+                let mut full = Vec::new();
+                for effect in list.drain(..) {
+                    full.extend(self.perform(EngineId(at as u16), effect));
+                }
+                self.effects.clear(list);
+                for conn in full {
+                    self.close(conn);
+                    let time = self.engines[at].time();
+                    self.engines[at].handle(time, Input::Closed { conn });
+                }
             }
         }
     }
 
-    /// Carries out one effect. Returns the connection if its outbox is full.
-    fn perform(&mut self, effect: Effect) -> Option<ConnId> {
+    /// Carries out one effect of an engine. Returns the connection if its outbox is full.
+    fn perform(&mut self, from: EngineId, effect: Effect) -> Option<ConnId> {
         match effect {
             Effect::Send { conn, line } | Effect::Notice { conn, line } => {
                 let line = self.effects.line(&line).to_vec();
@@ -237,19 +314,28 @@ impl Driver {
                 None
             }
             Effect::Append(Record { stream, name, expected, lines }) => {
-                self.streams.push(stream);
-                self.appends.push(Append { stream: name, expected, lines });
+                let (streams, appends) = self.records.entry(from).or_default();
+                streams.push(stream);
+                appends.push(Append { stream: name, expected, lines });
+                None
+            }
+            Effect::Pass { to, message } => {
+                self.pass(from, to, Input::Passed { from, message });
+                None
+            }
+            Effect::Forward { to, query: id, what: query } => {
+                self.pass(from, to, Input::Query { id, query });
                 None
             }
             // Simulated players log in with tokens.
             Effect::CheckPassword { .. } => None,
             Effect::Load(stream) => {
                 let lines = self.log.load(&stream.name(), 0).map_err(ReadError::from);
-                self.send(Input::Loaded { stream, lines });
+                self.send_to(from, Input::Loaded { stream, lines });
                 None
             }
             Effect::AskHouse(question) => {
-                self.ask_house(*question);
+                self.ask_house(from, *question);
                 None
             }
             Effect::KeepSnapshot { seq, lobby } => {
@@ -257,7 +343,8 @@ impl Driver {
                 let snapshot = Snapshot { stream, format, seq, state: lobby.snapshot() };
                 // A snapshot is only an optimisation, so a failure does not matter.
                 let _ = self.log.keep_snapshot(&snapshot);
-                self.engine.handle(self.engine.time(), Input::SnapshotKept);
+                let engine = &mut self.engines[usize::from(from.0)];
+                engine.handle(engine.time(), Input::SnapshotKept);
                 None
             }
             Effect::Reply { query, answer } => {
@@ -280,52 +367,58 @@ impl Driver {
         (!outbox.borrow_mut().put(out)).then_some(conn)
     }
 
-    fn ask_house(&mut self, question: HouseQuestion) {
-        let Some(game) = self.engine.game_of(&question) else { return };
+    fn ask_house(&mut self, from: EngineId, question: HouseQuestion) {
+        let engine = &self.engines[usize::from(from.0)];
+        let Some(game) = engine.game_of(&question) else { return };
         // A simulated world has its own time, so house players need not look at the clock.
         let HouseQuestion { key, player, name, request, seat, .. } = question;
         let Ok(mut house) = self.houses.make(game.name(), &name) else { return };
         let answer = house.answer(player.as_str(), request.as_str(), seat, game);
         let answer = answer.get().to_owned();
-        self.send(Input::House { key, player, request, answer });
+        self.send_to(from, Input::House { key, player, request, answer });
     }
 
     fn submit(&mut self) {
-        if self.appends.is_empty() {
-            return;
+        for (from, (streams, appends)) in std::mem::take(&mut self.records) {
+            let sender = self.sender.clone();
+            // A server that has ended ignores the answer.
+            let done = move |results| drop(sender.send(Message::Committed(from, streams, results)));
+            self.log.submit_all(appends, Box::new(done));
         }
-        let streams = std::mem::take(&mut self.streams);
-        let appends = std::mem::take(&mut self.appends);
-        let sender = self.sender.clone();
-        // A server that has ended ignores the answer.
-        let done = move |results| drop(sender.send(Message::Committed(streams, results)));
-        self.log.submit_all(appends, Box::new(done));
     }
 
     /// Puts an input into the inbox; the next step processes it.
     pub(crate) fn send(&self, input: Input) {
-        let _ = self.sender.send(Message::Input(input));
+        self.send_to(EngineId::LOBBY, input);
+    }
+
+    fn send_to(&self, to: EngineId, input: Input) {
+        let _ = self.sender.send(Message::Input(to, input));
     }
 
     /// When the next timer is due.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        self.engine.next_due()
+        let due = self.engines.iter().filter_map(Engine::next_due);
+        let arriving = self.passed.values().filter_map(|queue| Some(queue.front()?.due));
+        due.chain(arriving).min()
     }
 
     /// Begins to stop: the server notifies players and processes no new requests.
     pub(crate) fn stop(&mut self) {
-        self.engine.handle(self.engine.time(), Input::Stop);
+        for engine in &mut self.engines {
+            engine.handle(engine.time(), Input::Stop);
+        }
         self.carry_out();
     }
 
     /// Whether all decisions are durable.
     pub(crate) fn is_drained(&self) -> bool {
-        self.engine.is_drained()
+        self.engines.iter().all(Engine::is_drained)
     }
 
     /// Writes a snapshot for the next start, and closes all connections.
     pub(crate) fn finish(&mut self) {
-        self.engine.finish();
+        self.engines[0].finish();
         self.carry_out();
         self.outboxes.values().for_each(|outbox| outbox.borrow_mut().close());
     }
@@ -353,7 +446,8 @@ impl Driver {
     /// Queries the engine immediately, between two steps, and ignores the answer.
     fn decide(&mut self, query: impl Query) {
         let (id, input) = self.query(query);
-        self.engine.handle(self.engine.time(), input);
+        let engine = &mut self.engines[0];
+        engine.handle(engine.time(), input);
         self.carry_out();
         self.answers.borrow_mut().remove(&id);
     }
@@ -366,7 +460,7 @@ impl Driver {
         password: Option<PasswordHash>,
         token: &str,
     ) {
-        if self.engine.lobby().account(&account).is_none() {
+        if self.engines[0].lobby().account(&account).is_none() {
             let name = account.clone();
             self.decide(Decide(LobbyCommand::Register { account: name, kind, role, password }));
             self.token(account, token);
@@ -375,7 +469,7 @@ impl Driver {
 
     /// Gives an account a token.
     pub(crate) fn token(&mut self, account: PlayerName, token: &str) {
-        let expires_at = self.engine.now_ms() + Settings::default().token_ms;
+        let expires_at = self.engines[0].now_ms() + Settings::default().token_ms;
         let token = TokenHash::of(token);
         self.decide(Decide(LobbyCommand::IssueToken { account, token, expires_at }));
     }
@@ -394,24 +488,27 @@ impl Driver {
 
     /// Whether a player is connected, over any connection.
     pub(crate) fn is_here(&self, player: &PlayerName) -> bool {
-        self.engine.is_connected(player)
+        self.engines[0].is_connected(player)
     }
 
     /// Connections the engine knows of.
     pub(crate) fn connections(&self) -> usize {
-        self.engine.status().connections
+        self.engines[0].status().connections
     }
 
     /// The lobby, if none of its records is in flight.
     pub(crate) fn durable_lobby(&self) -> Option<&Lobby> {
-        self.engine.is_durable(&StreamKey::Lobby).then(|| self.engine.lobby())
+        let engine = &self.engines[0];
+        engine.is_durable(&StreamKey::Lobby).then(|| engine.lobby())
     }
 
     /// The running matches without records in flight, each with the secret of its tournament.
     pub(crate) fn durable_matches(&self) -> impl Iterator<Item = (&TournamentId, &Match, &Secret)> {
-        let all = self.engine.live_matches();
-        all.filter(|(key, ..)| self.engine.is_durable(&StreamKey::Match((*key).clone())))
-            .map(|(key, played, secret)| (&key.tournament, played, secret))
+        self.engines.iter().flat_map(|engine| {
+            let all = engine.live_matches();
+            all.filter(|(key, ..)| engine.is_durable(&StreamKey::Match((*key).clone())))
+                .map(|(key, played, secret)| (&key.tournament, played, secret))
+        })
     }
 }
 

@@ -59,6 +59,10 @@ pub(crate) struct ServeArgs {
     /// knows the number knows all dice.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// How many threads play; by default 1. With more, the first has the lobby and the connections,
+    /// and the others share the tournaments.
+    #[arg(long, value_name = "N")]
+    pub(crate) engine_threads: Option<u16>,
     /// How much to log on stderr: off, error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) log: Option<String>,

@@ -10,7 +10,7 @@ use agon_bots::Houses;
 use agon_core::lobby::{Announcement, Selection};
 use agon_core::{PlayerName, Policy, Preset, Raw, TournamentId};
 use agon_games::Registry;
-use agon_server::{Limits, SecondLogin, Settings};
+use agon_server::{EngineRole, Limits, SecondLogin, Settings};
 use agon_store::{PostgresLog, without_password};
 use anyhow::Result;
 use serde::Deserialize;
@@ -22,6 +22,9 @@ const TCP: &str = "127.0.0.1:7300";
 
 /// The default address of the HTTP interface: on this machine only.
 const HTTP: &str = "127.0.0.1:7380";
+
+/// The most engine threads of a server.
+const ENGINE_THREADS_MAX: u16 = 64;
 
 /// A TOML file with the settings of a server.
 #[derive(Deserialize, Debug, Default)]
@@ -38,6 +41,7 @@ struct ServeFile {
     guests: Option<bool>,
     second_login: Option<SecondLogin>,
     observer_delay_ms: Option<u64>,
+    engine_threads: Option<u16>,
     seed: Option<u64>,
     operator_token_file: Option<PathBuf>,
     log: Option<String>,
@@ -176,6 +180,7 @@ impl Serve {
         super::set(&mut settings.players_may_invite, file.players_may_invite);
         super::set(&mut settings.guests, file.guests);
         settings.seed = args.seed.or(file.seed);
+        settings.role = role(args.engine_threads.or(file.engine_threads).unwrap_or(1))?;
         super::set(&mut settings.second_login, file.second_login);
         super::set(&mut settings.observer_delay_ms, file.observer_delay_ms);
         if settings.observer_delay_ms > Policy::OBSERVER_DELAY_MS_MAX {
@@ -235,6 +240,10 @@ impl Serve {
             "players_may_invite": self.settings.players_may_invite,
             "guests": self.settings.guests,
             "observer_delay_ms": self.settings.observer_delay_ms,
+            "engine_threads": match self.settings.role {
+                EngineRole::Lobby { cell_engines } => cell_engines + 1,
+                EngineRole::Cells => 1,
+            },
             "seed": self.settings.seed,
             "operator_token_file": self.operator_token_file,
             "log": self.log,
@@ -308,6 +317,7 @@ fn note_flags(layers: &mut Layers, args: &ServeArgs) {
         ("http", args.http.is_some()),
         ("tls.cert", args.tls_cert.is_some()),
         ("tls.key", args.tls_key.is_some()),
+        ("engine_threads", args.engine_threads.is_some()),
         ("seed", args.seed.is_some()),
         ("operator_token_file", args.operator_token_file.is_some()),
         ("log", args.log.is_some()),
@@ -516,5 +526,13 @@ mod tests {
         for (table, field) in shown() {
             assert!(fields(&table).contains(&field), "[{table}] {field} is not a setting");
         }
+    }
+}
+
+/// The role of the first engine, with so many engine threads in all.
+fn role(engine_threads: u16) -> Result<EngineRole> {
+    match engine_threads {
+        1..=ENGINE_THREADS_MAX => Ok(EngineRole::Lobby { cell_engines: engine_threads - 1 }),
+        _ => Err(Misuse(format!("engine_threads must be 1 to {ENGINE_THREADS_MAX}")).into()),
     }
 }

@@ -61,7 +61,7 @@ impl Setting {
 }
 
 /// Every setting that is one value. Ports of other systems have more fields, in the file only.
-pub(super) const SETTINGS: [Setting; 47] = [
+pub(super) const SETTINGS: [Setting; 48] = [
     Setting::new("data", Kind::Text, "\"agon-data\"")
         .example("\"elsewhere\"")
         .about("the folder of the log; only its owner may read it (0700)")
@@ -106,6 +106,12 @@ pub(super) const SETTINGS: [Setting; 47] = [
         .example("\"operator.token\"")
         .about(
             "a file for a new operator token, instead of stdout; only its owner may read it (0600)",
+        )
+        .flag(),
+    Setting::number("engine_threads", "1")
+        .about(
+            "how many threads play; with 2 or more, the first has the lobby and the connections, \
+             and the others share the tournaments",
         )
         .flag(),
     Setting::unset("seed", Kind::Number)

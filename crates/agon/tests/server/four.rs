@@ -148,11 +148,13 @@ fn all_over(place: &Place) -> bool {
     CUPS.iter().all(|(name, ..)| place.is_over(name))
 }
 
-/// Plays all four while the server is killed up to so many times; gives results and kills.
-fn play(luck: u64, kills: u32, chance: &mut SplitMix64) -> (Vec<String>, u32) {
+/// Plays all four on so many engine threads, while the server is killed up to so many times; gives
+/// results and kills.
+fn play(luck: u64, threads: &str, kills: u32, chance: &mut SplitMix64) -> (Vec<String>, u32) {
     let place = Place::new(&configuration());
     let luck = luck.to_string();
-    let mut server = Server::start_with(&place, &["--seed", &luck]);
+    let args = ["--seed", &luck, "--engine-threads", threads];
+    let mut server = Server::start_with(&place, &args);
     let address = server.address.clone();
     let stop = Arc::new(AtomicBool::new(false));
     let players = PLAYERS.map(|name| Player::start(name, &address, &stop));
@@ -166,14 +168,14 @@ fn play(luck: u64, kills: u32, chance: &mut SplitMix64) -> (Vec<String>, u32) {
         killed += 1;
         if chance.below(4) == 0 {
             // Killed again before, or in the moment, it is up.
-            let early = Server::spawn(&place, &address, &["--seed", &luck]);
+            let early = Server::spawn(&place, &address, &args);
             for _ in 0..chance.below(2_000_000) {
                 std::hint::spin_loop();
             }
             drop(early);
             killed += 1;
         }
-        server = Server::start_again_with(&place, &address, &["--seed", &luck]);
+        server = Server::start_again_with(&place, &address, &args);
     }
     // A player who is disconnected when a tournament ends gets no notice; the log has the result.
     until("all four are over", || all_over(&place));
@@ -209,10 +211,22 @@ fn four_tournaments_and_fifty_kills() {
     let mut killed = 0;
     while killed < KILLS {
         let luck = chance.below(1_000_000);
-        let (undisturbed, _) = play(luck, 0, &mut chance);
-        let (disturbed, kills) = play(luck, KILLS - killed, &mut chance);
+        let (undisturbed, _) = play(luck, "1", 0, &mut chance);
+        let (disturbed, kills) = play(luck, "1", KILLS - killed, &mut chance);
         assert_eq!(undisturbed, disturbed, "AGON_TEST_SEED={seed}");
         killed += kills;
     }
     eprintln!("{killed} kills");
+}
+
+#[test]
+fn four_tournaments_on_three_engine_threads_end_as_on_one() {
+    let seed = seed();
+    eprintln!("AGON_TEST_SEED={seed}");
+    let mut chance = SplitMix64::new(seed);
+    let luck = chance.below(1_000_000);
+    let (on_one, _) = play(luck, "1", 0, &mut chance);
+    let (on_three, kills) = play(luck, "3", 8, &mut chance);
+    assert_eq!(on_one, on_three, "AGON_TEST_SEED={seed}");
+    eprintln!("{kills} kills");
 }

@@ -33,8 +33,8 @@ use crate::services::{Context, Services};
 use crate::show::ShownTournament;
 use crate::timers::Timer;
 use agon_core::{
-    Match, PlayerName, RecoveredMatch, Secret, Secrets, Timestamp, Tournament, TournamentCommand,
-    TournamentId, TournamentPlan,
+    Match, Millis, PlayerName, RecoveredMatch, Secret, Secrets, Timestamp, Tournament,
+    TournamentCommand, TournamentId, TournamentPlan,
 };
 use delay::HeldBack;
 use live_match::Matches;
@@ -42,7 +42,7 @@ pub(crate) use matches::RejectedAnswer;
 pub(crate) use operator::notice_of;
 pub(crate) use peer_observers::OBSERVERS_MAX;
 use peer_observers::PeerObservers;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tournaments::LiveTournament;
 use watch::Watchers;
 
@@ -60,8 +60,20 @@ pub struct GameCounts {
     pub running: u64,
 }
 
+impl GameCounts {
+    /// The sum of two counts.
+    pub(crate) fn plus(self, other: GameCounts) -> GameCounts {
+        GameCounts {
+            started: self.started + other.started,
+            finished: self.finished + other.finished,
+            void: self.void + other.void,
+            running: self.running + other.running,
+        }
+    }
+}
+
 /// Counts since the start.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, PartialEq, Default)]
 pub(crate) struct CellCounts {
     /// Answers that were accepted.
     pub(crate) decisions: u64,
@@ -72,6 +84,58 @@ pub(crate) struct CellCounts {
     pub(crate) tournaments_ended: u64,
     pub(crate) matches_started: u64,
     pub(crate) matches_ended: u64,
+}
+
+impl CellCounts {
+    /// The sum of two counts.
+    pub(crate) fn plus(self, other: &CellCounts) -> CellCounts {
+        CellCounts {
+            decisions: self.decisions + other.decisions,
+            games: self.games.plus(other.games),
+            tournament_records: self.tournament_records + other.tournament_records,
+            tournaments_started: self.tournaments_started + other.tournaments_started,
+            tournaments_ended: self.tournaments_ended + other.tournaments_ended,
+            matches_started: self.matches_started + other.matches_started,
+            matches_ended: self.matches_ended + other.matches_ended,
+        }
+    }
+
+    /// The counts of games.
+    pub(crate) fn games(&self) -> GameCounts {
+        let GameCounts { started, finished, void, .. } = self.games;
+        GameCounts { running: started.saturating_sub(finished + void), ..self.games }
+    }
+}
+
+/// How long an engine collects accepted answers before it reports their count. It reports other
+/// changes at once.
+const REPORT_MS: Millis = 50;
+
+/// The state of an engine's cells, for the lobby's engine.
+#[derive(Clone, PartialEq, Default)]
+pub(crate) struct CellReport {
+    pub(crate) counts: CellCounts,
+    pub(crate) tournaments: usize,
+    pub(crate) matches: usize,
+    /// The tournaments that are paused, and whether a restart interrupted them.
+    resting: BTreeMap<TournamentId, bool>,
+}
+
+impl CellReport {
+    /// Whether a tournament is paused, and whether it is interrupted.
+    pub(crate) fn rests(&self, id: &TournamentId) -> (bool, bool) {
+        let interrupted = self.resting.get(id);
+        (interrupted.is_some(), interrupted == Some(&true))
+    }
+}
+
+/// The last report to the lobby's engine.
+#[derive(Default)]
+struct Reported {
+    counts: CellCounts,
+    tournaments: usize,
+    /// When answers may be reported again, once a timer is set for that.
+    due: Option<Timestamp>,
 }
 
 /// All cells of this server.
@@ -96,6 +160,8 @@ pub(crate) struct Cells {
     folded_ahead: HashMap<MatchKey, RecoveredMatch>,
     /// Matches that other engines play.
     handed_out: BTreeSet<MatchKey>,
+    /// The counts that were reported to the lobby's engine last.
+    reported: Reported,
     /// The buffer for the request that is being written, reused to save allocations.
     line: Vec<u8>,
 }
@@ -174,6 +240,27 @@ impl Cells {
         let running =
             self.matches.iter().filter(|(_, live)| live.played.referee().is_some()).count();
         GameCounts { running: running as u64, ..self.counted.games }
+    }
+
+    /// The state of the cells for the lobby's engine, if there is something to report. An error is
+    /// the time at which accepted answers are to be reported.
+    pub(crate) fn new_report(&mut self, now: Timestamp) -> Result<Option<CellReport>, Timestamp> {
+        let Reported { counts, tournaments, due } = &mut self.reported;
+        let rest = CellCounts { decisions: counts.decisions, ..self.counted };
+        if (rest, self.tournaments.len()) == (*counts, *tournaments) {
+            match *due {
+                _ if self.counted.decisions == counts.decisions => return Ok(None),
+                None => return Err(*due.insert(now + REPORT_MS)),
+                Some(due) if now < due => return Ok(None),
+                Some(_) => {}
+            }
+        }
+        let (counts, tournaments) = (self.counted, self.tournaments.len());
+        self.reported = Reported { counts, tournaments, due: None };
+        let resting = self.tournaments.iter().filter(|(_, live)| live.machine.paused().is_some());
+        let resting = resting.map(|(id, live)| (id.clone(), live.machine.interrupted().is_some()));
+        let resting = resting.collect();
+        Ok(Some(CellReport { counts, tournaments, matches: self.matches.len(), resting }))
     }
 
     /// How many tournaments run.

@@ -2,6 +2,7 @@
 
 use super::Cells;
 use super::programs::{AskedProgram, dropped_programs, tell_programs_the_end};
+use crate::engines::ToLobby;
 use crate::follow_up::{Conclusion, FollowUp};
 use crate::journal::StreamKey;
 use crate::recover::secret_in;
@@ -145,6 +146,7 @@ impl Cells {
         live.reads_every_match = cx.settings.local.is_some();
         let paired = live.machine.rounds().iter().flat_map(|round| &round.matches);
         live.opened = paired.map(|plan| plan.id.clone()).collect();
+        notified.iter().for_each(|player| note_departed(cx, &plan.id, player, true));
         live.notified = notified;
         // The lobby records an entry before the tournament does.
         let entering = plan.players.iter().filter(|player| live.machine.may_enter(player).is_ok());
@@ -228,6 +230,19 @@ impl Cells {
         self.step_held(cx, id);
     }
 
+    /// Forgets an entry that the lobby rejected.
+    pub(crate) fn cancel_entry(
+        &mut self,
+        cx: &mut Context<'_>,
+        id: &TournamentId,
+        player: &PlayerName,
+    ) {
+        if let Some(live) = self.tournaments.get_mut(id) {
+            live.entering.remove(player);
+        }
+        self.step_held(cx, id);
+    }
+
     /// Carries out the commands that waited for entries.
     fn step_held(&mut self, cx: &mut Context<'_>, id: &TournamentId) {
         let live = self.tournaments.get_mut(id).filter(|live| live.entering.is_empty());
@@ -245,9 +260,9 @@ impl Cells {
         }
     }
 
-    /// How many tournaments a player still has games in, or may have when they start.
-    pub(crate) fn active_tournaments(&self, cx: &Context<'_>, player: &PlayerName) -> usize {
-        cx.accounts.playing_in(player).filter(|id| self.place_in(id, player).is_none()).count()
+    /// Whether a player has left a running tournament and was told so.
+    pub(crate) fn has_departed(&self, id: &TournamentId, player: &PlayerName) -> bool {
+        self.place_in(id, player).is_some()
     }
 
     /// The final place of a player in a running tournament, if they have left it. The player learns
@@ -509,6 +524,7 @@ impl Cells {
         for (player, rank) in live.machine.departures(|player| live.notified.contains(player)) {
             let Some(live) = self.tournaments.get_mut(id) else { return };
             live.notified.insert(player.clone());
+            note_departed(cx, id, &player, true);
             self.tell_over(cx, id, &player, rank);
         }
     }
@@ -520,7 +536,10 @@ impl Cells {
         let departed = departed(&live.machine);
         let returned: Vec<PlayerName> = live.notified.difference(&departed).cloned().collect();
         live.notified.retain(|player| departed.contains(player));
-        returned.iter().for_each(|player| self.tell_tournament(cx, player, id, false));
+        for player in &returned {
+            note_departed(cx, id, player, false);
+            self.tell_tournament(cx, player, id, false);
+        }
     }
 
     /// Notifies a player that they have no more games in a tournament.
@@ -579,6 +598,14 @@ impl Cells {
             }
         }
         self.step_tournament(cx, id, TournamentCommand::Drop { player: player.clone(), fault });
+    }
+}
+
+/// Tells the lobby's engine, if that is another one, whether a player has left a tournament.
+fn note_departed(cx: &mut Context<'_>, id: &TournamentId, player: &PlayerName, is_out: bool) {
+    if cx.has_only_cells() {
+        let (tournament, player) = (id.clone(), player.clone());
+        cx.pass_to_lobby(ToLobby::Departed { tournament, player, is_out });
     }
 }
 

@@ -14,7 +14,7 @@ use crate::follow_up::FollowUp;
 use crate::journal::StreamKey;
 use crate::services::Services;
 use agon_core::lobby::{AccountKind, Lobby, LobbyCommand, LobbyRejection, Role, TokenHash};
-use agon_core::{Event, PlayerName, Timestamp, TournamentId};
+use agon_core::{ApplyError, Event, PlayerName, StreamEnd, Timestamp, TournamentId};
 pub(crate) use announce::try_plan;
 pub use announce::{AnnounceError, check_announcement};
 use guests::GuestSweep;
@@ -54,6 +54,7 @@ impl LobbyCell {
         command: LobbyCommand,
         mut follow_ups: Vec<FollowUp>,
     ) -> Result<(), LobbyRejection> {
+        debug_assert!(!services.has_only_cells(), "a replica decides nothing");
         let now = services.now_ms();
         let waiting = self.waiting_for(&command);
         let events = self.machine.step(now, command)?;
@@ -75,8 +76,27 @@ impl LobbyCell {
             }
         }
         follow_ups.extend(news_of(&events, waiting));
+        if services.has_cell_engines() && !events.is_empty() {
+            // The other engines must know the events before anything that follows from them.
+            let seq = services.journals.version(&StreamKey::Lobby) + 1;
+            follow_ups.insert(0, FollowUp::Publish(seq, now, events.clone()));
+        }
         services.commit_at(now, StreamKey::Lobby, &events, follow_ups);
         self.set_timer(services);
+        Ok(())
+    }
+
+    /// Applies a durable event that the lobby's engine published: this lobby is a replica.
+    pub(crate) fn follow(
+        &mut self,
+        services: &mut Services,
+        seq: u64,
+        at: Timestamp,
+        event: &Event,
+    ) -> Result<(), ApplyError> {
+        self.machine.apply(at, event)?;
+        let end = StreamEnd::unchained(StreamKey::Lobby.name(), seq);
+        services.journals.open(StreamKey::Lobby, end);
         Ok(())
     }
 

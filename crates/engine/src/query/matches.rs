@@ -6,7 +6,7 @@ use super::super::journal::StreamKey;
 use super::super::show::{self, ComingMatch, LiveScore, ShownMatch};
 use super::super::{Engine, MatchKey};
 use super::Query;
-use agon_core::lobby::Standing;
+use agon_core::lobby::{Lobby, Standing};
 use agon_core::{MatchName, Millis, PlayerName, Secrets, TournamentId};
 use agon_games::{Json, Viewer};
 use std::sync::Arc;
@@ -30,6 +30,10 @@ pub struct FindMatch(pub MatchKey);
 
 impl Query for FindMatch {
     type Answer = FoundMatch;
+
+    fn cell(&self, _: &Lobby) -> Option<TournamentId> {
+        Some(self.0.tournament.clone())
+    }
 
     fn streams(&self) -> Vec<StreamKey> {
         let tournament = StreamKey::Tournament(self.0.tournament.clone());
@@ -68,6 +72,10 @@ pub struct ListLiveScores(pub TournamentId);
 impl Query for ListLiveScores {
     type Answer = Vec<LiveScore>;
 
+    fn cell(&self, _: &Lobby) -> Option<TournamentId> {
+        Some(self.0.clone())
+    }
+
     fn answer(self, engine: &mut Engine) -> Vec<LiveScore> {
         engine.cells.live_scores(&self.0)
     }
@@ -82,6 +90,10 @@ pub struct FindFinishedView {
 impl Query for FindFinishedView {
     type Answer = Option<Json>;
 
+    fn cell(&self, _: &Lobby) -> Option<TournamentId> {
+        Some(self.key.tournament.clone())
+    }
+
     fn answer(self, engine: &mut Engine) -> Option<Json> {
         let mut finished = engine.cells.live_match(&self.key)?.finished();
         let (_, game) = finished.find(|(result, _)| result.game == self.number)?;
@@ -95,6 +107,10 @@ pub struct ArchiveVersion(pub TournamentId);
 
 impl Query for ArchiveVersion {
     type Answer = u64;
+
+    fn cell(&self, _: &Lobby) -> Option<TournamentId> {
+        Some(self.0.clone())
+    }
 
     fn answer(self, engine: &mut Engine) -> u64 {
         match engine.lobby.state().tournament(&self.0) {
@@ -119,21 +135,44 @@ pub struct FindSecrets(pub MatchKey);
 impl Query for FindSecrets {
     type Answer = MatchSecrets;
 
+    fn cell(&self, _: &Lobby) -> Option<TournamentId> {
+        Some(self.0.tournament.clone())
+    }
+
     fn answer(self, engine: &mut Engine) -> MatchSecrets {
         let secrets = engine.cells.match_secrets(&self.0);
         MatchSecrets { secrets, held_ms: engine.cells.held_ms(&Topic::Match(self.0)) }
     }
 }
 
-/// Asks for the running matches in which a player was charged with a fault, with their secrets.
-pub struct ListFaultyMatches(pub PlayerName);
+/// Asks for the running tournaments of a player.
+pub struct ListPlaying(pub PlayerName);
+
+impl Query for ListPlaying {
+    type Answer = Vec<TournamentId>;
+
+    fn answer(self, engine: &mut Engine) -> Vec<TournamentId> {
+        engine.lobby.state().playing_in(&self.0).cloned().collect()
+    }
+}
+
+/// Asks for the running matches of a tournament in which a player was charged with a fault, with
+/// their secrets.
+pub struct ListFaultyMatches {
+    pub player: PlayerName,
+    pub tournament: TournamentId,
+}
 
 impl Query for ListFaultyMatches {
     type Answer = Vec<(Option<Secrets>, MatchKey)>;
 
+    fn cell(&self, _: &Lobby) -> Option<TournamentId> {
+        Some(self.tournament.clone())
+    }
+
     fn answer(self, engine: &mut Engine) -> Self::Answer {
-        let player = self.0;
-        let keys = engine.cells.matches_of(&player);
+        let ListFaultyMatches { player, tournament } = self;
+        let keys = engine.cells.matches_of(&player).filter(|key| key.tournament == tournament);
         let faulty = keys.filter(|key| {
             let faults = engine.cells.live_match(key).map_or(&[][..], |live| live.faults());
             faults.iter().any(|faulted| faulted.player == player)
@@ -155,6 +194,14 @@ pub struct StartWatching {
 impl Query for StartWatching {
     /// The delayed messages that come first.
     type Answer = Result<Vec<Shown>, NoWatch>;
+
+    fn cell(&self, _: &Lobby) -> Option<TournamentId> {
+        self.topic.stream().tournament().cloned()
+    }
+
+    fn watcher(&self) -> Option<WatcherId> {
+        Some(self.watcher)
+    }
 
     fn streams(&self) -> Vec<StreamKey> {
         vec![StreamKey::Lobby, self.topic.stream()]

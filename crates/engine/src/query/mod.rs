@@ -17,19 +17,22 @@ mod server;
 mod tournaments;
 
 use super::Engine;
+use super::cells::watch::WatcherId;
 use super::follow_up::FollowUp;
 use super::journal::StreamKey;
 pub use accounts::{
     AccountPage, ChangeQueue, Decide, FindAccount, FindHolder, FindPassword, IssueToken,
     ListAccounts, ListQueue, NoteLogin, Register, ShownAccount,
 };
+use agon_core::TournamentId;
+use agon_core::lobby::Lobby;
 pub use casual::{ClaimGuest, NoGuest, PlayCasual, RegisterGuest};
 pub use lobby::{
     AnswerInvitation, InvitationReply, ListInvitations, LookAtLobby, ShownInvitation, ShownLobby,
 };
 pub use matches::{
     ArchiveVersion, FindFinishedView, FindMatch, FindSecrets, FoundMatch, ListFaultyMatches,
-    ListLiveScores, MatchSecrets, StartWatching,
+    ListLiveScores, ListPlaying, MatchSecrets, StartWatching,
 };
 pub use node::{
     AnnounceNumbered, AttachAgain, IsLive, ListCutOff, ListRequests, Locate, LookBeforeStart,
@@ -58,6 +61,22 @@ pub trait Query: Send + 'static {
         vec![StreamKey::Lobby]
     }
 
+    /// The running tournament that the query is about. The engine that owns it answers the query.
+    fn cell(&self, _lobby: &Lobby) -> Option<TournamentId> {
+        None
+    }
+
+    /// The rest of the query for the lobby's engine, after the engine that owns the tournament has
+    /// done its part.
+    fn for_lobby(&self, _engine: &mut Engine) -> Option<Box<dyn AnyQuery>> {
+        None
+    }
+
+    /// The watcher that the query subscribes.
+    fn watcher(&self) -> Option<WatcherId> {
+        None
+    }
+
     /// Answers the query or carries out the command.
     fn answer(self, engine: &mut Engine) -> Self::Answer;
 
@@ -79,11 +98,32 @@ impl AnyAnswer {
 
 /// A query of any type on its way to the engine.
 pub trait AnyQuery: Send {
+    /// The running tournament that it is about.
+    fn cell(&self, lobby: &Lobby) -> Option<TournamentId>;
+
+    /// The rest of it for the lobby's engine.
+    fn for_lobby(&self, engine: &mut Engine) -> Option<Box<dyn AnyQuery>>;
+
+    /// The watcher that it subscribes.
+    fn watcher(&self) -> Option<WatcherId>;
+
     /// Answers it once the records the answer depends on are durable.
     fn run(self: Box<Self>, id: QueryId, engine: &mut Engine);
 }
 
 impl<Q: Query> AnyQuery for Q {
+    fn cell(&self, lobby: &Lobby) -> Option<TournamentId> {
+        Query::cell(self, lobby)
+    }
+
+    fn for_lobby(&self, engine: &mut Engine) -> Option<Box<dyn AnyQuery>> {
+        Query::for_lobby(self, engine)
+    }
+
+    fn watcher(&self) -> Option<WatcherId> {
+        Query::watcher(self)
+    }
+
     fn run(self: Box<Self>, id: QueryId, engine: &mut Engine) {
         let mut streams = self.streams();
         let answer = self.answer(engine);

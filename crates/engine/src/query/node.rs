@@ -5,7 +5,7 @@
 use super::super::journal::StreamKey;
 use super::super::{AnnounceError, ConnId, Engine, Note};
 use super::Query;
-use agon_core::lobby::{Announcement, LobbyCommand, LobbyRejection, Request};
+use agon_core::lobby::{Announcement, Lobby, LobbyCommand, LobbyRejection, Request};
 use agon_core::{Millis, PlayerName, Raw, TournamentId};
 
 /// Asks for the log's data about the previous run.
@@ -114,6 +114,10 @@ pub struct IsLive(pub TournamentId);
 
 impl Query for IsLive {
     type Answer = bool;
+
+    fn cell(&self, _: &Lobby) -> Option<TournamentId> {
+        Some(self.0.clone())
+    }
 
     fn streams(&self) -> Vec<StreamKey> {
         vec![StreamKey::Tournament(self.0.clone())]

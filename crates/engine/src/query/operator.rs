@@ -2,8 +2,8 @@
 
 use super::super::journal::StreamKey;
 use super::super::{Engine, MatchKey, NotObeyed};
-use super::Query;
-use agon_core::lobby::{LobbyCommand, LobbyOrder};
+use super::{AnyQuery, Query};
+use agon_core::lobby::{Lobby, LobbyCommand, LobbyOrder};
 use agon_core::{MatchId, MatchOrder, PlayerName, Ruling, TournamentId, TournamentOrder};
 
 /// An operator's order.
@@ -27,6 +27,28 @@ pub enum Order {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Written(pub(super) Vec<StreamKey>);
 
+/// An order to enter a player into a tournament. Its engine has checked it, and now the lobby's
+/// engine carries it out.
+struct EnterChecked {
+    tournament: TournamentId,
+    player: PlayerName,
+    ruling: Ruling,
+}
+
+impl Query for EnterChecked {
+    type Answer = Result<Written, NotObeyed>;
+
+    fn answer(self, engine: &mut Engine) -> Self::Answer {
+        let EnterChecked { tournament, player, ruling } = self;
+        let order = LobbyOrder::Enter { tournament: tournament.clone(), player: player.clone() };
+        let ordered = engine.order_lobby(order, ruling);
+        if ordered.is_err() {
+            engine.cancel_entry(tournament, player);
+        }
+        ordered.map(|()| Written::default())
+    }
+}
+
 /// Carries out an operator's order.
 pub struct CarryOut {
     /// The order.
@@ -37,6 +59,26 @@ pub struct CarryOut {
 
 impl Query for CarryOut {
     type Answer = Result<Written, NotObeyed>;
+
+    fn cell(&self, lobby: &Lobby) -> Option<TournamentId> {
+        match &self.order {
+            Order::Tournament(id, _) | Order::Game(id, ..) => Some(id.clone()),
+            Order::Withdraw(id, player) => Some(lobby.left_by(id.clone(), player)),
+            Order::Lobby(LobbyOrder::Enter { tournament, .. }) => Some(tournament.clone()),
+            Order::Lobby(_) | Order::Blacklist(_) | Order::Lift(_) => None,
+        }
+    }
+
+    fn for_lobby(&self, engine: &mut Engine) -> Option<Box<dyn AnyQuery>> {
+        let Order::Lobby(LobbyOrder::Enter { tournament, player }) = &self.order else {
+            return None;
+        };
+        engine.check_entry(tournament, player).ok()?;
+        // No round may be paired until the lobby has decided.
+        engine.cells.expect_entry(tournament, player.clone());
+        let (tournament, player) = (tournament.clone(), player.clone());
+        Some(Box::new(EnterChecked { tournament, player, ruling: self.ruling.clone() }))
+    }
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
         let CarryOut { order, ruling } = self;

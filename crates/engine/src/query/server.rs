@@ -47,11 +47,12 @@ impl Query for Count {
     type Answer = Counts;
 
     fn answer(self, engine: &mut Engine) -> Counts {
+        let counts = engine.counts();
         Counts {
-            tournaments_started: engine.cells.counts().tournaments_started,
-            tournaments_ended: engine.cells.counts().tournaments_ended,
-            matches_started: engine.cells.counts().matches_started,
-            matches_ended: engine.cells.counts().matches_ended,
+            tournaments_started: counts.tournaments_started,
+            tournaments_ended: counts.tournaments_ended,
+            matches_started: counts.matches_started,
+            matches_ended: counts.matches_ended,
             status: engine.status(),
             games: engine.game_counts(),
         }

@@ -7,7 +7,7 @@ use super::super::{AnnounceError, Engine, NotObeyed};
 use super::operator::Written;
 use super::{Query, Window};
 use crate::Wanted;
-use agon_core::lobby::{Announcement, LobbyCommand, LobbyRuling, Role, Standing};
+use agon_core::lobby::{Announcement, Lobby, LobbyCommand, LobbyRuling, Role, Standing};
 use agon_core::{Age, PlayerName, TournamentId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -53,8 +53,8 @@ impl TournamentEntry {
                 TournamentEntry::Inviting { id, game, players: invitation.coming().count() }
             }
             Standing::Running(plan) => {
-                let interrupted = engine.cells.is_interrupted(&plan.id).then_some(true);
-                let paused = engine.cells.is_paused(&plan.id).then_some(true);
+                let (paused, interrupted) = engine.rests(&plan.id);
+                let (paused, interrupted) = (paused.then_some(true), interrupted.then_some(true));
                 let (game, players) = (plan.game.clone(), plan.players.len());
                 TournamentEntry::Running { id, game, players, interrupted, paused }
             }
@@ -121,6 +121,10 @@ pub struct FindTournament(pub TournamentId);
 impl Query for FindTournament {
     type Answer = FoundTournament;
 
+    fn cell(&self, _: &Lobby) -> Option<TournamentId> {
+        Some(self.0.clone())
+    }
+
     fn streams(&self) -> Vec<StreamKey> {
         vec![StreamKey::Lobby, StreamKey::Tournament(self.0.clone())]
     }
@@ -181,6 +185,10 @@ pub struct FindStanding(pub TournamentId);
 impl Query for FindStanding {
     type Answer = Option<Standing>;
 
+    fn cell(&self, _: &Lobby) -> Option<TournamentId> {
+        Some(self.0.clone())
+    }
+
     fn streams(&self) -> Vec<StreamKey> {
         vec![StreamKey::Tournament(self.0.clone()), StreamKey::Lobby]
     }
@@ -201,7 +209,7 @@ impl Query for ListStarted {
     type Answer = (u64, Option<Vec<TournamentId>>);
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
-        let records = engine.cells.counts().tournament_records;
+        let records = engine.counts().tournament_records;
         let has_started =
             |standing: &Standing| matches!(standing, Standing::Running(_) | Standing::Finished(_));
         // Without new records the engine need not walk through all past tournaments.
@@ -312,6 +320,10 @@ pub struct Withdraw {
 
 impl Query for Withdraw {
     type Answer = Result<Written, NotObeyed>;
+
+    fn cell(&self, lobby: &Lobby) -> Option<TournamentId> {
+        Some(lobby.left_by(self.tournament.clone(), &self.player))
+    }
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
         engine.known_tournament(&self.tournament)?;

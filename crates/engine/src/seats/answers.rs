@@ -2,6 +2,7 @@
 //! one was rejected.
 
 use crate::cells::RejectedAnswer;
+use crate::engines::ToCells;
 use crate::follow_up::FollowUp;
 use crate::journal::StreamKey;
 use crate::port::{Answer, FromSeat, GivenAnswer};
@@ -19,7 +20,26 @@ impl Engine {
         at: Timestamp,
     ) {
         let timing = self.timing(player, |ask| ask.is_sent_as(&id), at);
-        let outcome = self.send_to_cells(player, FromSeat::Answer(Answer { given, timing, at }));
+        let answer = Answer { given, timing, at };
+        let Some(owner) = self.cell_engines.owner_of_request(&id) else {
+            return self.decide_answer(conn, player, id, answer);
+        };
+        // Another engine decides. An answer to a request that is open here is not useless.
+        if timing.is_some() {
+            self.forgive_junk(conn);
+        }
+        self.pass(owner, ToCells::Answer { conn, player: player.clone(), id, answer });
+    }
+
+    /// Has the cells decide an answer, and tells the connection why it is rejected, if it is.
+    pub(crate) fn decide_answer(
+        &mut self,
+        conn: ConnId,
+        player: &PlayerName,
+        id: RequestId,
+        answer: Answer,
+    ) {
+        let outcome = self.send_to_cells(player, FromSeat::Answer(answer));
         let Err(RejectedAnswer { key, rejection }) = outcome else {
             return self.forgive_junk(conn);
         };
@@ -59,6 +79,11 @@ impl Engine {
     pub(crate) fn delivered(&mut self, conn: ConnId, ask: AskId, at: Timestamp) {
         let Some(player) = self.seats.sessions.account(conn).cloned() else { return };
         self.services.present.deliver(&player, conn, &ask, at);
-        self.tell_cells(&player, FromSeat::Delivered { conn, ask, at });
+        let owner = self.cell_engines.owner(ask.tournament());
+        let message = FromSeat::Delivered { conn, ask, at };
+        match owner {
+            Some(to) => self.pass(to, ToCells::FromSeat(player, message)),
+            None => self.tell_cells(&player, message),
+        }
     }
 }

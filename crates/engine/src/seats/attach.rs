@@ -2,6 +2,7 @@
 
 use super::login::LoginRequest;
 use super::sessions::Speaker;
+use crate::engines::ToLobby as ToLobbyEngine;
 use crate::follow_up::{FollowUp, Notices};
 use crate::journal::StreamKey;
 use crate::port::{FromSeat, GivenAnswer};
@@ -29,6 +30,10 @@ impl Engine {
     /// Sends a connection a message. Of these a local program is sent errors only: it knows no
     /// lobby. The driver closes a connection that does not read.
     pub(crate) fn send(&mut self, conn: ConnId, message: &ToPlayer<'_>) {
+        if self.services.has_only_cells() {
+            // Only connections that take lines are sent anything by another engine.
+            return self.services.send_line(conn, message);
+        }
         let sessions = &self.seats.sessions;
         let is_error = matches!(message, ToPlayer::Error { .. });
         // Only the native protocol can express messages.
@@ -89,6 +94,9 @@ impl Engine {
     }
 
     pub(crate) fn count_junk(&mut self, conn: ConnId) {
+        if self.services.has_only_cells() {
+            return self.services.pass_to_lobby(ToLobbyEngine::CountJunk(conn));
+        }
         if self.seats.sessions.count_junk(conn) > JUNK_MAX {
             self.refuse(conn, "flood", "too many lines that nobody asked for");
             let fault = Fault::disconnected(format!("sent over {JUNK_MAX} lines nobody asked for"));
@@ -143,6 +151,7 @@ impl Engine {
         }
         self.services.effects.push(Effect::Admit { conn });
         self.login_was(conn, Some(account), LoginOutcome::Good);
+        self.pass_arrival(account);
         self.tell_cells(account, FromSeat::Arrive);
         // The lobby's records about this account may be in flight. Records that follow send
         // notifications of their own once they are durable.
@@ -203,6 +212,7 @@ impl Engine {
         self.services.effects.push(Effect::Close { conn, why });
         self.cells.forget_observer(conn);
         let account = account.filter(|account| self.services.present.leave(account, conn))?;
+        self.pass_detached(&account, conn);
         Some((account, seat))
     }
 

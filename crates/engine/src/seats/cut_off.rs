@@ -39,13 +39,22 @@ impl Engine {
     }
 
     /// Whether a player's program cannot reconnect by itself.
-    fn cannot_reconnect(&self, player: &PlayerName) -> bool {
+    pub(crate) fn cannot_reconnect(&self, player: &PlayerName) -> bool {
         self.lobby.accounts().is_peer(player) || self.lobby.state().location(player).is_some()
     }
 
     /// How many tournaments a player is in that are not interrupted.
     pub(crate) fn active_in(&self, player: &PlayerName) -> usize {
         self.lobby.accounts().playing_in(player).filter(|id| !self.cells.is_interrupted(id)).count()
+    }
+
+    /// How many tournaments a player still has games in, or may have when they start.
+    pub(crate) fn active_tournaments(&self, player: &PlayerName) -> usize {
+        let playing = self.lobby.accounts().playing_in(player);
+        let active = playing.filter(|id| {
+            !self.cells.has_departed(id, player) && !self.cell_engines.has_departed(id, player)
+        });
+        active.count()
     }
 
     /// The players whom a restart disconnected, where their programs were, and the tournaments they

@@ -1,5 +1,6 @@
 //! Logging in and out, and players' requests to the lobby.
 
+use crate::engines::ToCells;
 use crate::follow_up::FollowUp;
 use crate::journal::StreamKey;
 use crate::query::{AnnounceWanted, NotAnnounced, Query};
@@ -174,7 +175,7 @@ impl Engine {
         token: Option<&str>,
     ) {
         let (_, waiting) = self.lobby.state().involvement(account);
-        let active = self.in_cells(|cells, cx| cells.active_tournaments(cx, account));
+        let active = self.active_tournaments(account);
         if self.seats.sessions.account(conn).is_some() {
             return self.refuse(conn, "unexpected", "this connection is logged in");
         }
@@ -232,8 +233,12 @@ impl Engine {
     }
 
     /// Withdraws a sign-up, or leaves a running tournament; confirms it when all of it is durable.
-    fn leave(&mut self, conn: ConnId, player: PlayerName, tournament: TournamentId) {
+    pub(crate) fn leave(&mut self, conn: ConnId, player: PlayerName, tournament: TournamentId) {
         let tournament = self.lobby.state().left_by(tournament, &player);
+        if let Some(to) = self.cell_engines.owner(&tournament) {
+            self.forgive_junk(conn);
+            return self.pass(to, ToCells::Withdraw { conn, player, tournament });
+        }
         match self.withdraw(tournament.clone(), player) {
             Ok(mut streams) => {
                 self.forgive_junk(conn);

@@ -22,9 +22,7 @@ use crate::ConnId;
 use crate::seat::Seat;
 use agon_core::PlayerName;
 pub(crate) use peers::is_of_series;
-#[cfg(test)]
-pub(crate) use present::PlayerSeat;
-pub(crate) use present::{LineSeat, PresentPlayers, RequestWay};
+pub(crate) use present::{LineSeat, PlayerSeat, PresentPlayers, RequestWay};
 use sessions::Sessions;
 use std::collections::BTreeSet;
 
@@ -43,6 +41,11 @@ impl Seats {
     fn forget(&mut self, conn: ConnId) -> Option<(Seat, Option<PlayerName>)> {
         self.subscribers.remove(&conn);
         self.sessions.close(conn)
+    }
+
+    /// Whether a connection is open.
+    pub(crate) fn is_open(&self, conn: ConnId) -> bool {
+        self.sessions.is_open(conn)
     }
 
     /// All connections, sorted.

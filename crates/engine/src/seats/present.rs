@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How a player is reached.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Reach {
     Connection(ConnId, Wire),
     /// A house player with this name, which the driver runs.
@@ -40,7 +40,7 @@ pub(crate) struct LineSeat {
 }
 
 /// The seat of a player who can be reached.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PlayerSeat {
     to: Reach,
     form: Form,
@@ -79,6 +79,11 @@ impl PlayerSeat {
             proposal: hello.and_then(|hello| hello.proposal.clone()),
             requests: Vec::new(),
         }
+    }
+
+    /// A copy that was sent no request yet, for another engine.
+    pub(crate) fn without_requests(&self) -> PlayerSeat {
+        PlayerSeat { requests: Vec::new(), ..self.clone() }
     }
 
     /// The seat of a house player.
@@ -197,7 +202,7 @@ impl PresentPlayers {
     }
 
     /// Removes a player whose connection closed; returns whether that was their connection.
-    pub(super) fn leave(&mut self, player: &PlayerName, conn: ConnId) -> bool {
+    pub(crate) fn leave(&mut self, player: &PlayerName, conn: ConnId) -> bool {
         let was_here = self.conn_of(player) == Some(conn);
         if was_here {
             self.seats.remove(player);
@@ -269,7 +274,7 @@ impl PresentPlayers {
     }
 
     /// Records since when a player is without a connection.
-    pub(super) fn note_gone(&mut self, player: PlayerName, since: Timestamp) {
+    pub(crate) fn note_gone(&mut self, player: PlayerName, since: Timestamp) {
         self.gone_since.insert(player, since);
     }
 

@@ -4,7 +4,7 @@
 //! sees what an input leads to at once and what only follows from a record.
 
 use agon_core::lobby::{
-    AccountKind, Announcement, LobbyCommand, Role, Selection, TokenHash, Window,
+    AccountKind, Announcement, LobbyCommand, PasswordHash, Role, Selection, TokenHash, Window,
 };
 use agon_core::{
     Event, Greeting, Line, Millis, PlayerName, Preset, Raw, RoundRobin, Secret, SecretKept,
@@ -12,14 +12,14 @@ use agon_core::{
 };
 use agon_engine::query::{Decide, OpenSignUp, Query};
 use agon_engine::{
-    AskId, ConnId, Effect, Effects, Engine, HousePlayers, Input, LobbySnapshot, LocalPlayers, Note,
-    PeerSaid, QueryId, ReadError, Record, Seat, Settings, StreamKey, StreamReader, Time,
-    TournamentPart, Wire,
+    AskId, ConnId, Effect, Effects, Engine, EngineId, EngineRole, HousePlayers, Input,
+    LobbySnapshot, LocalPlayers, Note, PeerSaid, QueryId, ReadError, Record, Seat, Settings,
+    StreamKey, StreamReader, Time, TournamentPart, Wire,
 };
 use agon_games::Registry;
 use agon_wire::native::{self, Hello};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 
@@ -65,10 +65,16 @@ impl HousePlayers for OneHouse {
 
 /// An engine, its clock and its log.
 pub(crate) struct Bench {
+    /// The engine that has the lobby and the seats.
     pub(crate) engine: Engine,
+    /// The engines that own cells for it.
+    others: Vec<Engine>,
+    /// Messages and queries on their way from one engine to another.
+    passed: VecDeque<(EngineId, Input)>,
     pub(crate) now: Timestamp,
     streams: Streams,
-    in_flight: Vec<Record>,
+    /// The records in flight, each with the engine that decided it.
+    in_flight: Vec<(EngineId, Record)>,
     effects: Effects,
     queries: u64,
     /// How long an answer may take in the tournament that was announced.
@@ -77,7 +83,7 @@ pub(crate) struct Bench {
     last_asked: Option<(ConnId, String)>,
     /// The latest request that each connection was called for.
     called: BTreeMap<ConnId, AskId>,
-    secrets_wanted: Vec<TournamentId>,
+    secrets_wanted: Vec<(EngineId, TournamentId)>,
 }
 
 impl Bench {
@@ -87,11 +93,20 @@ impl Bench {
     }
 
     fn over(streams: Streams, settings: Settings) -> Bench {
-        let reader = Box::new(MemoryReader(Arc::clone(&streams)));
-        let games = Registry::standard();
-        let engine = Engine::open(reader, games, Box::new(OneHouse), settings, [1; 32], START);
+        let open = |role| {
+            let reader = Box::new(MemoryReader(Arc::clone(&streams)));
+            let (games, houses) = (Registry::standard(), Box::new(OneHouse));
+            let settings = Settings { role, ..settings.clone() };
+            Engine::open(reader, games, houses, settings, [1; 32], START).unwrap()
+        };
+        // A host has no other engines of this kind.
+        let cell_engines = if settings.local.is_some() { 0 } else { crate::CELL_ENGINES };
+        let others = (0..cell_engines).map(|_| open(EngineRole::Cells)).collect();
+        let engine = open(EngineRole::Lobby { cell_engines });
         let mut bench = Bench {
-            engine: engine.unwrap(),
+            engine,
+            others,
+            passed: VecDeque::new(),
             now: START,
             streams,
             in_flight: Vec::new(),
@@ -115,22 +130,28 @@ impl Bench {
 
     /// Gives the engine an input; what it wants done.
     pub(crate) fn give(&mut self, input: Input) -> Vec<String> {
-        self.engine.handle(Time::at(self.now), input);
-        let mut words = self.words();
-        // The driver looks up the secret of a tournament that starts.
-        while let Some(id) = self.secrets_wanted.pop() {
-            let stream = StreamKey::Secret(id);
-            let lines = Ok(self.lines(&stream.name()));
-            self.engine.handle(Time::at(self.now), Input::Loaded { stream, lines });
-            words.extend(self.words());
+        self.give_to(EngineId::LOBBY, input)
+    }
+
+    fn give_to(&mut self, to: EngineId, input: Input) -> Vec<String> {
+        let now = Time::at(self.now);
+        self.engine_mut(to).handle(now, input);
+        self.words()
+    }
+
+    fn engine_mut(&mut self, id: EngineId) -> &mut Engine {
+        match id {
+            EngineId::LOBBY => &mut self.engine,
+            EngineId(number) => &mut self.others[usize::from(number) - 1],
         }
-        words
     }
 
     /// Lets time pass; what the engine wants done.
     pub(crate) fn pass(&mut self, ms: Millis) -> Vec<String> {
         self.now += ms;
-        self.engine.elapse(Time::at(self.now), self.now);
+        for engine in self.others.iter_mut().chain([&mut self.engine]) {
+            engine.elapse(Time::at(self.now), self.now);
+        }
         self.words()
     }
 
@@ -141,14 +162,14 @@ impl Bench {
 
     /// Makes the oldest record of a stream durable.
     pub(crate) fn commit_of(&mut self, stream: &str) -> Vec<String> {
-        let at = self.in_flight.iter().position(|record| &*record.name == stream);
+        let at = self.in_flight.iter().position(|(_, record)| &*record.name == stream);
         self.commit_at(at.expect("a record of the stream is in flight"))
     }
 
     fn commit_at(&mut self, at: usize) -> Vec<String> {
-        let Record { stream, name, lines, .. } = self.in_flight.remove(at);
+        let (from, Record { stream, name, lines, .. }) = self.in_flight.remove(at);
         self.streams.lock().unwrap().entry(name.to_string()).or_default().extend(lines);
-        self.give(Input::Committed(stream))
+        self.give_to(from, Input::Committed(stream))
     }
 
     /// Makes everything durable, also what follows; what the engine wants done meanwhile.
@@ -167,8 +188,8 @@ impl Bench {
 
     /// Has the log refuse the oldest record in flight.
     pub(crate) fn refuse(&mut self) -> Vec<String> {
-        let stream = self.in_flight.remove(0).stream;
-        self.give(Input::Refused(stream))
+        let (from, record) = self.in_flight.remove(0);
+        self.give_to(from, Input::Refused(record.stream))
     }
 
     /// Has the driver load the stream of a tournament, as the engine wanted.
@@ -206,7 +227,8 @@ impl Bench {
     /// Makes an account that has its name as token.
     pub(crate) fn account(&mut self, name: &str, role: Role) {
         let account = PlayerName::new(name).unwrap();
-        let (kind, password) = (AccountKind::Program, None);
+        // With a password it is no account for the wires of other systems.
+        let (kind, password) = (AccountKind::Program, Some(PasswordHash::new("a hash")));
         let command = LobbyCommand::Register { account: account.clone(), kind, role, password };
         self.ask(Decide(command));
         let (token, expires_at) = (TokenHash::of(name), self.now + 1_000_000_000);
@@ -362,8 +384,31 @@ impl Bench {
         self.give(Input::Delivered { conn: ConnId(conn), ask, at });
     }
 
+    /// The effects of all engines in words, also of what they pass to each other.
     fn words(&mut self) -> Vec<String> {
-        self.engine.take_effects(&mut self.effects);
+        let mut words = Vec::new();
+        loop {
+            for id in 0..=self.others.len() {
+                words.extend(self.words_of(EngineId(id as u16)));
+            }
+            let now = Time::at(self.now);
+            if let Some((to, input)) = self.passed.pop_front() {
+                self.engine_mut(to).handle(now, input);
+            } else if let Some((from, id)) = self.secrets_wanted.pop() {
+                // The driver looks up the secret of a tournament that starts.
+                let stream = StreamKey::Secret(id);
+                let lines = Ok(self.lines(&stream.name()));
+                self.engine_mut(from).handle(now, Input::Loaded { stream, lines });
+            } else {
+                return words;
+            }
+        }
+    }
+
+    fn words_of(&mut self, from: EngineId) -> Vec<String> {
+        let mut effects = std::mem::take(&mut self.effects);
+        self.engine_mut(from).take_effects(&mut effects);
+        self.effects = effects;
         let mut list = self.effects.take();
         let mut words = Vec::new();
         for effect in list.drain(..) {
@@ -377,10 +422,17 @@ impl Bench {
                 self.called.extend(ask);
             }
             if let Effect::Load(StreamKey::Secret(id)) = &effect {
-                self.secrets_wanted.push(id.clone());
+                self.secrets_wanted.push((from, id.clone()));
             }
-            if let Effect::Append(record) = effect {
-                self.in_flight.push(record);
+            match effect {
+                Effect::Append(record) => self.in_flight.push((from, record)),
+                Effect::Pass { to, message } => {
+                    self.passed.push_back((to, Input::Passed { from, message }));
+                }
+                Effect::Forward { to, query, what } => {
+                    self.passed.push_back((to, Input::Query { id: query, query: what }));
+                }
+                _ => {}
             }
         }
         self.effects.clear(list);
@@ -421,6 +473,7 @@ fn in_words(effect: &Effect, effects: &Effects) -> Option<String> {
         Effect::Show { watcher, shown } => format!("show {} {:?}", watcher.0, shown.about),
         Effect::EndWatch { watcher } => format!("end watch {}", watcher.0),
         Effect::Reply { query, .. } => format!("reply {}", query.0),
+        Effect::Pass { .. } | Effect::Forward { .. } => return None,
         Effect::NoReply { query } => format!("no reply {}", query.0),
         Effect::Note(Note::TimerLate(_) | Note::MatchStarted { .. } | Note::GameEnded { .. }) => {
             return None;

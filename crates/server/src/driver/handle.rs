@@ -1,5 +1,6 @@
 //! The handle through which other threads reach the engine's thread.
 
+use super::ServerError;
 use crate::clock;
 use crate::engine::query::{AnyAnswer, AnyQuery, Query, StartWatching};
 use crate::engine::watch::{NoWatch, Topic, WatcherId};
@@ -8,7 +9,7 @@ use crate::gateway::{OpenSocket, Outbox};
 use crate::meters::Meters;
 use crate::passwords::Passwords;
 use crate::watch::{Watch, Watcher};
-use agon_core::{Line, Results, Timestamp, Tournament, TournamentId};
+use agon_core::{Line, Millis, Results, Timestamp, Tournament, TournamentId};
 use agon_games::Registry;
 use agon_store::{AppendError, Log};
 use std::net::IpAddr;
@@ -34,6 +35,8 @@ pub(crate) enum Message {
     Query { query: Box<dyn AnyQuery>, reply: Reply },
     /// The queue of a watcher.
     Watch(WatcherId, Watcher),
+    /// An engine on another thread of this server cannot continue.
+    Failed(ServerError),
     /// Records that are durable or refused; each with its stream, in the order of their decisions.
     Committed { streams: Vec<StreamKey>, results: Vec<Result<u64, AppendError>> },
 }
@@ -76,12 +79,15 @@ impl Alarm {
 
 /// The data that the driver shares with its handles.
 pub(super) struct Shared {
-    alarm: Alarm,
+    /// Wakes the thread of the lobby's engine.
+    alarm: Arc<Alarm>,
     meters: Meters,
     passwords: Passwords,
     games: Registry,
     /// Weak: the log closes with the engine, even if handles are left.
     log: Weak<dyn Log>,
+    /// How far the lobby's engine has come with its inbox.
+    progress: Progress,
     /// How many watchers there have been; the next one's number.
     watchers: AtomicU64,
 }
@@ -94,7 +100,8 @@ impl Shared {
         log: Weak<dyn Log>,
     ) -> Shared {
         let (meters, watchers) = (Meters::default(), AtomicU64::new(0));
-        Shared { alarm, meters, passwords, games, log, watchers }
+        let alarm = Arc::new(alarm);
+        Shared { alarm, meters, passwords, games, log, progress: Progress::default(), watchers }
     }
 }
 
@@ -105,16 +112,87 @@ pub(crate) struct Archive {
     pub(crate) games: Registry,
 }
 
-/// A handle to the engine.
+/// How far the lobby's engine has come with its inbox. The other engines of the server rule about
+/// late players only up to then: an answer that came earlier may wait in that inbox.
+#[derive(Default)]
+struct Progress {
+    /// How many messages were put into the inbox.
+    put: AtomicU64,
+    /// How many of them the engine has handled.
+    handled: AtomicU64,
+    /// When the message that the engine handles now was read from its socket.
+    until: AtomicU64,
+    /// The time up to which the engine's thread has handled the sockets that it reads itself.
+    sockets_until: AtomicU64,
+}
+
+/// How late the thread of the lobby's engine may wake up when a socket has input, for all that the
+/// other engines know.
+const WAKE_MS_MAX: Millis = 100;
+
+/// A handle to an engine.
 #[derive(Clone)]
 pub struct Handle {
     inbox: Sender<Message>,
+    alarm: Arc<Alarm>,
     shared: Arc<Shared>,
+    /// Whether others look at the progress with the inbox.
+    counts: bool,
 }
 
 impl Handle {
     pub(super) fn new(inbox: Sender<Message>, shared: Shared) -> Handle {
-        Handle { inbox, shared: Arc::new(shared) }
+        let alarm = Arc::clone(&shared.alarm);
+        Handle { inbox, alarm, shared: Arc::new(shared), counts: false }
+    }
+
+    /// The same handle, for an engine that gives work to others.
+    pub(super) fn counting(mut self) -> Handle {
+        self.counts = true;
+        self
+    }
+
+    /// A handle to another engine of the same server.
+    pub(super) fn of_engine(&self, inbox: Sender<Message>, alarm: Alarm) -> Handle {
+        let (alarm, shared) = (Arc::new(alarm), Arc::clone(&self.shared));
+        Handle { inbox, alarm, shared, counts: false }
+    }
+
+    /// Notes that the engine has handled a message.
+    pub(super) fn note_handled(&self) {
+        if self.counts {
+            self.shared.progress.handled.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Notes when the message that the engine handles now was read from its socket.
+    pub(super) fn note_read_at(&self, at: Timestamp) {
+        if self.counts {
+            self.shared.progress.until.store(at.as_ms(), Ordering::Release);
+        }
+    }
+
+    /// The time up to which the lobby's engine has passed on all input, at `now`.
+    pub(super) fn passed_until(&self, now: Timestamp) -> Timestamp {
+        let Progress { put, handled, until, sockets_until } = &self.shared.progress;
+        // In this order: messages that are put in between only make it look busier.
+        let handled = handled.load(Ordering::Acquire);
+        let inbox = match handled >= put.load(Ordering::Acquire) {
+            true => now,
+            false => Timestamp::from_ms(until.load(Ordering::Acquire)),
+        };
+        let sockets = match self.shared.alarm.is_asleep.load(Ordering::Acquire) {
+            true => now.before(WAKE_MS_MAX),
+            false => Timestamp::from_ms(sockets_until.load(Ordering::Acquire)),
+        };
+        inbox.min(sockets).min(now)
+    }
+
+    /// Notes up to which time the engine's thread has handled its own sockets.
+    pub(super) fn note_sockets_until(&self, until: Timestamp) {
+        if self.counts {
+            self.shared.progress.sockets_until.store(until.as_ms(), Ordering::Release);
+        }
     }
 
     #[cfg(test)]
@@ -128,10 +206,13 @@ impl Handle {
     }
 
     pub(super) fn put(&self, message: Message) {
+        if self.counts {
+            self.shared.progress.put.fetch_add(1, Ordering::AcqRel);
+        }
         // An engine that has ended receives nothing, and callers notice that by their closed
         // channel.
         let _ = self.inbox.send(message);
-        self.shared.alarm.ring();
+        self.alarm.ring();
     }
 
     pub(crate) fn send(&self, input: Input) {
@@ -144,7 +225,7 @@ impl Handle {
     }
 
     pub(super) fn alarm(&self) -> &Alarm {
-        &self.shared.alarm
+        &self.alarm
     }
 
     /// Lets the driver's thread read a socket.

@@ -1,4 +1,5 @@
-//! House players run on threads of their own, so that a long search blocks nothing else.
+//! House players run on threads of their own, so that a long search blocks nothing else. All engines
+//! of a server share them.
 
 use super::Handle;
 use crate::engine::{HouseQuestion, Input};
@@ -9,35 +10,35 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The threads that they run on.
+#[derive(Clone)]
 pub(super) struct HousePool(Sender<Question>);
 
-/// A request to a house player, and the game as it stands.
-type Question = (HouseQuestion, Box<dyn GameState>);
+/// A request to a house player, the game as it stands, and the engine that asks.
+type Question = (HouseQuestion, Box<dyn GameState>, Handle);
 
 impl HousePool {
-    pub(super) fn start(houses: Arc<Houses>, engine: Handle) -> HousePool {
+    pub(super) fn start(houses: Arc<Houses>) -> HousePool {
         let (questions, receiver) = channel();
         let receiver = Arc::new(Mutex::new(receiver));
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         for _ in 0..cores.min(4) {
             let (houses, receiver) = (Arc::clone(&houses), Arc::clone(&receiver));
-            let engine = engine.clone();
-            std::thread::spawn(move || think(&houses, &receiver, &engine));
+            std::thread::spawn(move || think(&houses, &receiver));
         }
         HousePool(questions)
     }
 
     /// Sends a house player a request.
-    pub(super) fn ask(&self, question: HouseQuestion, game: Box<dyn GameState>) {
+    pub(super) fn ask(&self, question: HouseQuestion, game: Box<dyn GameState>, engine: Handle) {
         // The threads end only with the process, so sending succeeds.
-        let _ = self.0.send((question, game));
+        let _ = self.0.send((question, game, engine));
     }
 }
 
-fn think(houses: &Houses, questions: &Mutex<Receiver<Question>>, engine: &Handle) {
+fn think(houses: &Houses, questions: &Mutex<Receiver<Question>>) {
     loop {
         let next = questions.lock().unwrap_or_else(|broken| broken.into_inner()).recv();
-        let Ok((question, game)) = next else { return };
+        let Ok((question, game, engine)) = next else { return };
         let HouseQuestion { key, player, name, request, limit_ms, seat } = question;
         // The announcement checked that these house players exist.
         let Ok(mut house) = houses.make(game.name(), &name) else { continue };

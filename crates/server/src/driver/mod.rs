@@ -15,7 +15,12 @@
 //! of several inputs share one sync of the disk. The driver commits few records itself, which needs
 //! no switch between threads. It submits many to the log's own thread, so that it can decide while
 //! they are written; see docs/decisions/0027-small-commits-on-the-engine-thread.md.
+//!
+//! A server may have several engines, each with a driver and a thread of its own. The first has the
+//! lobby and the seats; the others own tournaments. They send each other messages through their
+//! inboxes.
 
+mod engines;
 mod handle;
 mod held;
 mod house;
@@ -23,10 +28,12 @@ mod notes;
 mod ports;
 
 use crate::clock;
+use crate::engine::query::AnyQuery;
 use crate::engine::watch::WatcherId;
 use crate::engine::{
-    AskId, CloseReason, ConnId, Effect, Effects, Engine, EngineError, Input, LineRange,
-    PasswordCheck, PasswordResult, QueryId, ReadError, Record, Settings, StreamKey, Time,
+    AskId, CloseReason, ConnId, Effect, Effects, Engine, EngineError, EngineId, EngineRole, Input,
+    LineRange, PasswordCheck, PasswordResult, QueryId, ReadError, Record, Settings, StreamKey,
+    Time,
 };
 use crate::gateway::{DriverSockets, Outbox, Written};
 use crate::net::Limits;
@@ -39,12 +46,12 @@ use agon_core::lobby::Lobby;
 use agon_core::{Millis, PlayerName, Timestamp};
 use agon_games::Registry;
 use agon_store::{Append, AppendError, Log, LogError, Snapshot, Standing};
+use engines::{Parts, resume_all};
 pub use handle::Handle;
 use handle::{Alarm, Reply, Shared};
 pub(crate) use handle::{Archive, Message};
 use held::HeldNotices;
 use house::HousePool;
-use ports::{HouseList, LogReader};
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
@@ -177,6 +184,13 @@ pub struct Driver {
     watchers: HashMap<WatcherId, Watcher>,
     snapshot: Option<JoinHandle<()>>,
     failed: Option<ServerError>,
+    /// Which of the server's engines this is.
+    id: EngineId,
+    /// The handles of all engines of the server, by number; none if this is the only one.
+    engines: Vec<Handle>,
+    /// The drivers of the other engines, until they run on threads of their own.
+    others: Vec<Driver>,
+    threads: Vec<JoinHandle<()>>,
     /// Whether several nodes share the log.
     is_leased: bool,
 }
@@ -191,55 +205,46 @@ impl Driver {
         limits: &Limits,
         runtime: tokio::runtime::Handle,
     ) -> Result<Driver, ServerError> {
-        let key = auth::random::<32>().map_err(|error| ServerError::Entropy(error.to_string()))?;
         let houses = Arc::new(houses);
-        let is_leased = log.lease().is_some();
-        // The engine must not wait while a page reads a long stream on a shared connection.
-        let own = if is_leased { log.another_reader()? } else { None };
-        let reading = own.map_or_else(|| Arc::clone(&log), Arc::from);
-        let reader = Box::new(LogReader(reading));
-        let list = Box::new(HouseList(Arc::clone(&houses)));
+        let passwords =
+            Passwords::new(Some(runtime.clone()), limits.password_checks_per_address_max);
         if let Some(now) = log.clock_ms()? {
             clock::set(Timestamp::from_ms(now));
         }
-        let now = clock::now_ms();
-        let engine = Engine::open(reader, games.clone(), list, settings, key, now)?;
-        clock::not_before(engine.now_ms());
         let (sender, inbox) = channel();
-        let passwords =
-            Passwords::new(Some(runtime.clone()), limits.password_checks_per_address_max);
-        let weak = Arc::downgrade(&log);
         let (sockets, waker) =
             DriverSockets::new(limits.inbox_lines_max).map_err(ServerError::Sockets)?;
-        let shared = Shared::new(Alarm::new(waker), passwords, games, weak);
-        let handle = Handle::new(sender, shared);
-        let houses = HousePool::start(houses, handle.clone());
-        let mut driver = Driver {
-            is_leased,
-            engine,
-            handle,
-            inbox,
-            sockets,
-            slow_turn: None,
-            log,
-            outboxes: FxHashMap::default(),
-            unflushed: Vec::new(),
-            held: HeldNotices::default(),
-            full: Vec::new(),
-            effects: Effects::default(),
-            streams: Vec::new(),
-            appends: Vec::new(),
-            submitted: 0,
-            houses,
-            blocking: runtime,
-            checking: HashMap::new(),
-            replies: HashMap::new(),
-            queries: 0,
-            watchers: HashMap::new(),
-            snapshot: None,
-            failed: None,
+        let shared = Shared::new(Alarm::new(waker), passwords, games.clone(), Arc::downgrade(&log));
+        let mut handle = Handle::new(sender, shared);
+        let cell_engines = match settings.role {
+            EngineRole::Lobby { cell_engines } => cell_engines,
+            EngineRole::Cells => 0,
         };
+        if cell_engines > 0 {
+            handle = handle.counting();
+        }
+        let pool = HousePool::start(Arc::clone(&houses));
+        let parts = Parts { log, games, houses, pool, settings, runtime };
+        // The other engines read the lobby before the first one writes to it.
+        let mut others = Vec::new();
+        for number in 1..=cell_engines {
+            let (sender, inbox) = channel();
+            // It has no sockets, and waits for its inbox in the same way.
+            let (sockets, waker) = DriverSockets::new(0).map_err(ServerError::Sockets)?;
+            let own = handle.of_engine(sender, Alarm::new(waker));
+            let settings = Settings { role: EngineRole::Cells, ..parts.settings.clone() };
+            others.push(parts.open(EngineId(number), settings, own, (inbox, sockets))?);
+        }
+        let settings = parts.settings.clone();
+        let mut driver = parts.open(EngineId::LOBBY, settings, handle.clone(), (inbox, sockets))?;
+        if cell_engines > 0 {
+            let engines: Vec<Handle> =
+                std::iter::once(handle).chain(others.iter().map(Driver::handle)).collect();
+            others.iter_mut().for_each(|other| other.engines.clone_from(&engines));
+            driver.engines = engines;
+        }
         driver.carry_out();
+        driver.others = resume_all(others)?;
         Ok(driver)
     }
 
@@ -265,6 +270,14 @@ impl Driver {
 
     /// Runs until the server is stopped, or the log fails.
     pub fn run(mut self) -> Result<(), ServerError> {
+        for other in std::mem::take(&mut self.others) {
+            let lobby = self.handle.clone();
+            self.threads.push(std::thread::spawn(move || {
+                if let Err(error) = other.run() {
+                    lobby.put(Message::Failed(error));
+                }
+            }));
+        }
         loop {
             self.submit();
             self.flush();
@@ -300,6 +313,7 @@ impl Driver {
             self.note_turn(earlier_ms);
         }
         self.take_socket_inputs();
+        self.handle.note_sockets_until(self.sockets.heard_until());
         match message.or_else(|| self.inbox.try_recv().ok()) {
             Some(message) => self.take_all(message),
             None if is_quiet => self.elapse(),
@@ -340,8 +354,19 @@ impl Driver {
             return;
         }
         let time = self.time();
+        // An answer that the lobby's engine passed on before this time may have come just now.
+        if self.has_only_cells()
+            && let Ok(message) = self.inbox.try_recv()
+        {
+            return self.take_all(message);
+        }
         self.engine.elapse(time, time.now);
         self.carry_out();
+    }
+
+    /// Whether another engine of this server has the lobby.
+    fn has_only_cells(&self) -> bool {
+        self.id != EngineId::LOBBY
     }
 
     /// Waits until this node certainly owns the log. Meanwhile the clock stands still, and the
@@ -356,6 +381,11 @@ impl Driver {
                 Standing::Owner => break,
                 Standing::Lost => return Err(ServerError::TakenOver),
                 Standing::Unsure => {
+                    if self.has_only_cells() {
+                        // The thread of the lobby's engine stops the clock, and gives up.
+                        std::thread::sleep(LEASE_PAUSE);
+                        continue;
+                    }
                     let since = *unsure_since.get_or_insert_with(|| {
                         clock::stop();
                         self.handle.meters().unsure.store(true, Ordering::Relaxed);
@@ -387,6 +417,7 @@ impl Driver {
                 return;
             }
             self.take(message);
+            self.handle.note_handled();
             if self.failed.is_some() || self.engine.is_stopping() || left == 0 {
                 return;
             }
@@ -423,6 +454,7 @@ impl Driver {
                 self.feed(time, Input::Query { id, query });
             }
             Message::Watch(watcher, queue) => drop(self.watchers.insert(watcher, queue)),
+            Message::Failed(error) => self.failed = Some(error),
             Message::Committed { streams, results } => {
                 self.submitted -= 1;
                 self.committed(time, streams, results);
@@ -457,16 +489,23 @@ impl Driver {
                 Some(*at)
             }
             Input::Peer { at, .. } => Some(*at),
+            Input::Passed { .. } if self.has_only_cells() => Some(time.read_until),
             Input::Closed { conn } => {
                 self.forget(*conn);
                 None
             }
             Input::Unwatch(watcher) => {
-                self.watchers.remove(watcher);
+                if self.watchers.remove(watcher).is_none() {
+                    let others = self.engines.iter().skip(1).filter(|_| !self.has_only_cells());
+                    others.for_each(|engine| engine.send(Input::Unwatch(*watcher)));
+                }
                 None
             }
             _ => None,
         };
+        if let Some(at) = read_at {
+            self.handle.note_read_at(at);
+        }
         self.engine.handle(time, input);
         if let Some(at) = read_at {
             let until = at.before(BEHIND_MS_MAX);
@@ -479,8 +518,11 @@ impl Driver {
 
     fn time(&self) -> Time {
         let now = clock::now_ms();
-        let heard_until = self.handle.meters().reads.heard_until(now);
-        Time { now, read_until: heard_until.min(self.sockets.heard_until()) }
+        let heard = self.handle.meters().reads.heard_until(now);
+        match self.has_only_cells() {
+            true => Time { now, read_until: heard.min(self.handle.passed_until(now)) },
+            false => Time { now, read_until: heard.min(self.sockets.heard_until()) },
+        }
     }
 
     /// How long until the next timer, or until a notice is due; `None` if one is due now.
@@ -557,7 +599,7 @@ impl Driver {
             Effect::Load(stream) => self.load(stream),
             Effect::AskHouse(question) => {
                 if let Some(game) = self.engine.game_of(&question) {
-                    self.houses.ask(*question, game.boxed_clone());
+                    self.houses.ask(*question, game.boxed_clone(), self.handle.clone());
                 }
             }
             // Only a host of local programs divides its tournament.
@@ -575,8 +617,25 @@ impl Driver {
                 }
             }
             Effect::NoReply { query } => drop(self.replies.remove(&query)),
+            Effect::Pass { to, message } => {
+                if let Some(engine) = self.engines.get(usize::from(to.0)) {
+                    engine.send(Input::Passed { from: self.id, message });
+                }
+            }
+            Effect::Forward { to, query, what } => self.forward(to, query, what),
             Effect::Note(note) => notes::report(self.handle.meters(), &note),
         }
+    }
+
+    /// Has another engine answer a query, and show a watcher its topic.
+    fn forward(&mut self, to: EngineId, query: QueryId, what: Box<dyn AnyQuery>) {
+        let Some(engine) = self.engines.get(usize::from(to.0)) else { return };
+        let Some(reply) = self.replies.remove(&query) else { return };
+        let watcher = what.watcher();
+        if let Some((id, queue)) = watcher.and_then(|id| self.watchers.remove_entry(&id)) {
+            engine.put(Message::Watch(id, queue));
+        }
+        engine.put(Message::Query { query: what, reply });
     }
 
     /// Writes a message, and before it the notices that wait for it. `None` if the connection is
@@ -746,6 +805,7 @@ impl Driver {
 
     /// Waits for the log, closes the connections and takes a snapshot for the next start.
     fn drain(mut self) -> Result<(), ServerError> {
+        self.stop_others();
         let give_up = Instant::now() + DRAIN_MAX;
         loop {
             self.submit();
@@ -783,7 +843,19 @@ impl Driver {
             self.carry_out();
         }
         self.say_goodbye();
+        self.stop_others();
         error
+    }
+
+    /// Stops the other engines of this server, and waits until their records are durable.
+    fn stop_others(&mut self) {
+        if !self.has_only_cells() {
+            self.engines.iter().skip(1).for_each(|engine| engine.send(Input::Stop));
+        }
+        for thread in self.threads.drain(..) {
+            // The panic hook has reported any panic of the thread.
+            let _ = thread.join();
+        }
     }
 
     /// Closes the outboxes and waits until the gateways have written their contents.

@@ -8,7 +8,7 @@ use super::who::{Perhaps, Who};
 use super::{Answer, Web, archive, matches, standings};
 use crate::driver::Archive;
 use crate::engine::MatchKey;
-use crate::engine::query::{FindSecrets, ListFaultyMatches, MatchSecrets};
+use crate::engine::query::{FindSecrets, ListFaultyMatches, ListPlaying, MatchSecrets};
 use agon_core::lobby::Role;
 use agon_core::{
     Event, Evidence, FaultKind, Faulted, MatchId, OpenRequest, PlayerName, RequestId, Secrets,
@@ -159,7 +159,11 @@ pub(super) async fn of_account(
     }
     let player = standings::known(&web, player.as_str()).await?;
     let lately = standings::lately(&web, &player).await?;
-    let mut places = web.ask(ListFaultyMatches(player.clone())).await?;
+    let mut places = Vec::new();
+    for tournament in web.ask(ListPlaying(player.clone())).await? {
+        let player = player.clone();
+        places.extend(web.ask(ListFaultyMatches { player, tournament }).await?);
+    }
     for place in lately.faulty {
         let key = MatchKey::new(place.tournament, place.id);
         if !places.iter().any(|(_, known)| *known == key) {

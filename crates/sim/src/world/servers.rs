@@ -9,7 +9,7 @@ use crate::sabotage::Sabotage;
 use crate::socket::Socket;
 use agon_bots::Houses;
 use agon_core::Timestamp;
-use agon_engine::Settings;
+use agon_engine::{EngineRole, Settings};
 use std::collections::BTreeMap;
 
 /// The longest line a server reads; players send some that are longer.
@@ -23,8 +23,17 @@ impl World {
         let reconnect_ms = if restarted { 0 } else { self.plan.reconnect_ms };
         let (seed, second_login) = (Some(self.seed), self.plan.second_login);
         let snapshot_every = Some(self.plan.snapshot_every);
-        let settings =
-            Settings { reconnect_ms, seed, second_login, snapshot_every, ..Settings::default() };
+        // In some worlds other engines own the tournaments.
+        let cell_engines = if self.seed % 4 == 3 { 2 } else { 0 };
+        let role = EngineRole::Lobby { cell_engines };
+        let settings = Settings {
+            reconnect_ms,
+            seed,
+            second_login,
+            snapshot_every,
+            role,
+            ..Settings::default()
+        };
         let mut limits = Limits { outbox_lines_max: OUTBOX_MAX, line_bytes_max: LINE_BYTES_MAX };
         if self.sabotage == Some(Sabotage::EndlessOutbox) {
             limits.outbox_lines_max = 100_000;

@@ -1,0 +1,490 @@
+//! Several engines of one server: one has the lobby and the seats, the others own cells.
+//!
+//! ```text
+//!   lobby's engine                                                engines of cells
+//!   seats, lobby, some cells  ── Lobby, Start, Arrive, Answer ──▶ replica of the lobby,
+//!                             ◀── Ask, Recall, Line, Conclude ──  tournaments, matches
+//! ```
+//!
+//! The engines share no memory. They exchange messages, which the driver carries: each pair of
+//! engines has its own queue, and a queue keeps its order. The lobby's engine decides which engine
+//! owns a tournament. It holds all connections and their request clocks.
+//!
+//! An engine of cells is an ordinary engine without connections. Its lobby is a replica, which
+//! applies the durable events that the lobby's engine publishes. It knows the players who can be
+//! reached from messages. What the lobby must record (a tournament ended, a player cheated) goes
+//! back as a message. A crash may lose it; the next start derives it from the log again.
+//!
+//! Programs of other systems cannot reconnect by themselves, and their sign-ups depend on the state
+//! of their tournaments. So the lobby's engine keeps the tournaments of such players itself.
+
+use crate::cells::{CellCounts, CellReport};
+use crate::follow_up::{Conclusion, FollowUp};
+use crate::journal::StreamKey;
+use crate::port::{Answer, FromSeat};
+use crate::seats::PlayerSeat;
+use crate::services::Services;
+use crate::timers::Timer;
+use crate::{AskId, ConnId, Effect, Engine, EngineError};
+use agon_core::lobby::Cheat;
+use agon_core::{
+    Event, PlayerName, RequestClock, RequestId, Timestamp, TournamentId, TournamentPlan,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The number of an engine among those of its server.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct EngineId(pub u16);
+
+impl EngineId {
+    /// The engine that has the lobby and the seats.
+    pub const LOBBY: EngineId = EngineId(0);
+}
+
+/// What an engine does for its server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EngineRole {
+    /// It has the lobby and the seats. So many other engines, numbered from 1, own cells. If there
+    /// are none, it owns all cells itself.
+    Lobby {
+        /// The number of the other engines.
+        cell_engines: u16,
+    },
+    /// It owns cells that the lobby's engine gives it.
+    Cells,
+}
+
+impl EngineRole {
+    /// An engine without others.
+    pub const ALONE: EngineRole = EngineRole::Lobby { cell_engines: 0 };
+}
+
+/// A message from one engine of a server to another.
+pub struct EngineMessage(Carried);
+
+enum Carried {
+    ToCells(ToCells),
+    ToLobby(ToLobby),
+}
+
+/// A message from the lobby's engine to an engine of cells.
+pub(crate) enum ToCells {
+    /// Durable events of the lobby. The first of them has the number `seq`.
+    Lobby { seq: u64, at: Timestamp, events: Vec<Event> },
+    /// Start a tournament that the lobby decided on.
+    Start(TournamentPlan),
+    /// Resume a tournament from the log.
+    TakeUp(TournamentPlan),
+    /// Enter a player into a running tournament, as the lobby recorded.
+    Enter(TournamentId, PlayerName),
+    /// The lobby rejected an entry that the tournament expects.
+    CancelEntry(TournamentId, PlayerName),
+    /// Remove a blacklisted player from a tournament.
+    Expel(TournamentId, PlayerName),
+    /// A player can be reached, and what their seat can do.
+    Arrive(PlayerName, PlayerSeat),
+    /// A player cannot be reached; this engine may know them from an earlier tournament.
+    Absent(PlayerName),
+    /// A player's connection is closed.
+    Detach(PlayerName, ConnId),
+    /// Another message from the seat of a player.
+    FromSeat(PlayerName, FromSeat),
+    /// The answer of a player. A rejection goes to the connection.
+    Answer { conn: ConnId, player: PlayerName, id: RequestId, answer: Answer },
+    /// A player leaves a running tournament. The confirmation goes to the connection.
+    Withdraw { conn: ConnId, player: PlayerName, tournament: TournamentId },
+}
+
+/// A message from an engine of cells to the lobby's engine.
+pub(crate) enum ToLobby {
+    /// A tournament is over in its cell.
+    Conclude(Conclusion),
+    /// A player cheated, and the policy demands their listing.
+    Blacklist(Cheat),
+    /// Send a player a request on a connection, and measure the answer.
+    Ask { player: PlayerName, conn: ConnId, ask: SentAsk },
+    /// Forget a request, which is not open any more.
+    Recall(PlayerName, AskId),
+    /// Send a connection a line. A notice may wait for the next message.
+    Line { conn: ConnId, line: Vec<u8>, is_notice: bool },
+    /// A connection sent an answer that was rejected.
+    CountJunk(ConnId),
+    /// A player has no more games in a tournament, or plays on after a ruling.
+    Departed { tournament: TournamentId, player: PlayerName, is_out: bool },
+    /// The counts of the engine's cells.
+    Report(CellReport),
+}
+
+/// A request as a line, with its clock.
+pub(crate) struct SentAsk {
+    pub(crate) id: AskId,
+    pub(crate) line: Vec<u8>,
+    pub(crate) clock: RequestClock,
+    pub(crate) follows: Option<Timestamp>,
+}
+
+/// An engine's knowledge of the others.
+#[derive(Default)]
+pub(crate) struct CellEngines {
+    /// The engines of running tournaments that this engine does not own itself.
+    owners: HashMap<TournamentId, EngineId>,
+    /// How many players the tournaments of each engine have.
+    load: BTreeMap<EngineId, usize>,
+    /// The players who have no more games in tournaments of other engines.
+    departed: BTreeSet<(TournamentId, PlayerName)>,
+    reports: BTreeMap<EngineId, CellReport>,
+    /// The tournaments that the lobby's engine gave to this one.
+    given: BTreeSet<TournamentId>,
+}
+
+impl CellEngines {
+    /// The engine that owns a tournament; `None` if it is this one.
+    pub(crate) fn owner(&self, id: &TournamentId) -> Option<EngineId> {
+        self.owners.get(id).copied()
+    }
+
+    /// The engine that owns the tournament of a request; `None` if it is this one.
+    pub(crate) fn owner_of_request(&self, name: &RequestId) -> Option<EngineId> {
+        if self.owners.is_empty() {
+            return None;
+        }
+        let (tournament, _) = name.as_str().split_once(':')?;
+        self.owner(&TournamentId::from_text(tournament))
+    }
+
+    /// Gives a tournament to the engine with the fewest players.
+    fn place(&mut self, plan: &TournamentPlan, cell_engines: u16) -> Option<EngineId> {
+        let engines = (1..=cell_engines).map(EngineId);
+        let to = engines.min_by_key(|id| self.load.get(id).copied().unwrap_or(0))?;
+        self.owners.insert(plan.id.clone(), to);
+        *self.load.entry(to).or_default() += plan.players.len();
+        Some(to)
+    }
+
+    /// Forgets a tournament that is over.
+    fn forget(&mut self, id: &TournamentId, players: &[PlayerName]) {
+        if let Some(owner) = self.owners.remove(id) {
+            let load = self.load.entry(owner).or_default();
+            *load = load.saturating_sub(players.len());
+            for player in players {
+                self.departed.remove(&(id.clone(), player.clone()));
+            }
+        }
+    }
+
+    /// Whether a player has no more games in a tournament of another engine.
+    pub(crate) fn has_departed(&self, id: &TournamentId, player: &PlayerName) -> bool {
+        !self.departed.is_empty() && self.departed.contains(&(id.clone(), player.clone()))
+    }
+
+    /// Whether a tournament of another engine is paused, and whether it is interrupted.
+    pub(crate) fn rests(&self, id: &TournamentId) -> (bool, bool) {
+        let report = self.owner(id).and_then(|owner| self.reports.get(&owner));
+        report.map_or((false, false), |report| report.rests(id))
+    }
+
+    /// The counts of all other engines.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = &CellReport> {
+        self.reports.values()
+    }
+}
+
+impl Services {
+    /// Whether this engine only owns cells.
+    pub(crate) fn has_only_cells(&self) -> bool {
+        self.settings.role == EngineRole::Cells
+    }
+
+    /// Whether other engines own cells for this one.
+    pub(crate) fn has_cell_engines(&self) -> bool {
+        matches!(self.settings.role, EngineRole::Lobby { cell_engines: 1.. })
+    }
+
+    /// Sends a message to the lobby's engine.
+    pub(crate) fn pass_to_lobby(&mut self, message: ToLobby) {
+        let message = Box::new(EngineMessage(Carried::ToLobby(message)));
+        self.effects.push(Effect::Pass { to: EngineId::LOBBY, message });
+    }
+}
+
+impl Engine {
+    /// Sends a message to an engine of cells.
+    pub(crate) fn pass(&mut self, to: EngineId, message: ToCells) {
+        let message = Box::new(EngineMessage(Carried::ToCells(message)));
+        self.services.effects.push(Effect::Pass { to, message });
+    }
+
+    /// The number of engines that own cells for this one.
+    fn cell_engines(&self) -> u16 {
+        match self.services.settings.role {
+            EngineRole::Lobby { cell_engines } => cell_engines,
+            EngineRole::Cells => 0,
+        }
+    }
+
+    /// The engine that answers queries about a tournament; `None` if it is this one. The lobby's
+    /// engine answers those about a tournament that has just ended here.
+    pub(crate) fn answers_for(&self, id: &TournamentId) -> Option<EngineId> {
+        match self.services.has_only_cells() {
+            true => (!self.cell_engines.given.contains(id)).then_some(EngineId::LOBBY),
+            false => self.cell_engines.owner(id),
+        }
+    }
+
+    /// Tells the lobby's engine that a tournament is over.
+    pub(crate) fn pass_conclusion(&mut self, conclusion: Conclusion) {
+        self.cell_engines.given.remove(&conclusion.tournament);
+        self.services.pass_to_lobby(ToLobby::Conclude(conclusion));
+    }
+
+    /// Chooses the engine for a tournament; `None` if this engine owns it.
+    pub(crate) fn place(&mut self, plan: &TournamentPlan) -> Option<EngineId> {
+        let cell_engines = self.cell_engines();
+        if cell_engines == 0 || plan.players.iter().any(|player| self.cannot_reconnect(player)) {
+            return None;
+        }
+        self.cell_engines.place(plan, cell_engines)
+    }
+
+    /// Starts a tournament in its engine.
+    pub(crate) fn start_in_place(&mut self, plan: TournamentPlan) {
+        let Some(to) = self.place(&plan) else {
+            return self.in_cells(|cells, cx| cells.start_tournament(cx, plan));
+        };
+        plan.players.iter().for_each(|player| self.pass_seat(to, player));
+        self.pass(to, ToCells::Start(plan));
+    }
+
+    /// Resumes a tournament in its engine.
+    pub(crate) fn take_up_in_place(&mut self, plan: TournamentPlan) -> Result<(), EngineError> {
+        match self.cell_engines.owner(&plan.id) {
+            Some(to) => {
+                self.pass(to, ToCells::TakeUp(plan));
+                Ok(())
+            }
+            None => self.in_cells(|cells, cx| cells.take_up(cx, plan)),
+        }
+    }
+
+    /// Enters a player into a running tournament.
+    pub(crate) fn enter_in_place(&mut self, id: TournamentId, player: PlayerName) {
+        match self.cell_engines.owner(&id) {
+            Some(to) => {
+                self.pass_seat(to, &player);
+                self.pass(to, ToCells::Enter(id, player));
+            }
+            None => self.in_cells(|cells, cx| cells.enter(cx, &id, &player)),
+        }
+    }
+
+    /// Tells the engine of a tournament that the lobby rejected an entry.
+    pub(crate) fn cancel_entry(&mut self, id: TournamentId, player: PlayerName) {
+        if let Some(to) = self.cell_engines.owner(&id) {
+            self.pass(to, ToCells::CancelEntry(id, player));
+        }
+    }
+
+    /// Removes a blacklisted player from a tournament.
+    pub(crate) fn expel_in_place(&mut self, id: &TournamentId, player: &PlayerName) {
+        match self.cell_engines.owner(id) {
+            Some(to) => self.pass(to, ToCells::Expel(id.clone(), player.clone())),
+            None => self.in_cells(|cells, cx| cells.expel_from(cx, id, player)),
+        }
+    }
+
+    /// Tells an engine how a player is reached, or that they are not.
+    fn pass_seat(&mut self, to: EngineId, player: &PlayerName) {
+        let seat = self.services.present.seat(player).filter(|seat| seat.conn().is_some());
+        let message = match seat.map(PlayerSeat::without_requests) {
+            Some(seat) => ToCells::Arrive(player.clone(), seat),
+            None => ToCells::Absent(player.clone()),
+        };
+        self.pass(to, message);
+    }
+
+    /// The other engines in which a player plays.
+    fn engines_of(&self, player: &PlayerName) -> BTreeSet<EngineId> {
+        if self.cell_engines.owners.is_empty() {
+            return BTreeSet::new();
+        }
+        let playing = self.lobby.accounts().playing_in(player);
+        playing.filter_map(|id| self.cell_engines.owner(id)).collect()
+    }
+
+    /// Tells the other engines of a player how the player is reached now.
+    pub(crate) fn pass_arrival(&mut self, player: &PlayerName) {
+        self.engines_of(player).into_iter().for_each(|to| self.pass_seat(to, player));
+    }
+
+    /// Tells the other engines of a player that a connection of theirs is closed.
+    pub(crate) fn pass_detached(&mut self, player: &PlayerName, conn: ConnId) {
+        for to in self.engines_of(player) {
+            self.pass(to, ToCells::Detach(player.clone(), conn));
+        }
+    }
+
+    /// Hands a message from a player's seat to the other engines in which the player plays.
+    pub(crate) fn pass_from_seat(&mut self, player: &PlayerName, message: &FromSeat) {
+        for to in self.engines_of(player) {
+            if let Some(message) = message.to_all_cells() {
+                self.pass(to, ToCells::FromSeat(player.clone(), message));
+            }
+        }
+    }
+
+    /// Publishes durable events of the lobby to all engines of cells.
+    pub(crate) fn publish(&mut self, seq: u64, at: Timestamp, events: &[Event]) {
+        for to in (1..=self.cell_engines()).map(EngineId) {
+            self.pass(to, ToCells::Lobby { seq, at, events: events.to_vec() });
+        }
+    }
+
+    /// Whether a tournament is paused, and whether it is interrupted, whichever engine owns it.
+    pub(crate) fn rests(&self, id: &TournamentId) -> (bool, bool) {
+        match self.cell_engines.owner(id) {
+            Some(_) => self.cell_engines.rests(id),
+            None => (self.cells.is_paused(id), self.cells.is_interrupted(id)),
+        }
+    }
+
+    /// The counts of the cells of all engines.
+    pub(crate) fn counts(&self) -> CellCounts {
+        let others = self.cell_engines.counts().map(|report| &report.counts);
+        others.fold(*self.cells.counts(), |sum, other| sum.plus(other))
+    }
+
+    /// Handles a message of another engine.
+    pub(crate) fn passed(&mut self, from: EngineId, message: EngineMessage) {
+        match message.0 {
+            Carried::ToCells(message) => self.passed_to_cells(message),
+            Carried::ToLobby(message) => self.passed_to_lobby(from, message),
+        }
+    }
+
+    fn passed_to_cells(&mut self, message: ToCells) {
+        match message {
+            ToCells::Lobby { seq, at, events } => self.follow_lobby(seq, at, &events),
+            ToCells::Start(plan) => {
+                self.cell_engines.given.insert(plan.id.clone());
+                self.in_cells(|cells, cx| cells.start_tournament(cx, plan));
+            }
+            ToCells::TakeUp(plan) => {
+                self.cell_engines.given.insert(plan.id.clone());
+                if let Err(error) = self.in_cells(|cells, cx| cells.take_up(cx, plan)) {
+                    self.services.fail(error);
+                }
+            }
+            ToCells::Enter(id, player) => self.in_cells(|cells, cx| cells.enter(cx, &id, &player)),
+            ToCells::CancelEntry(id, player) => {
+                self.in_cells(|cells, cx| cells.cancel_entry(cx, &id, &player));
+            }
+            ToCells::Expel(id, player) => {
+                self.in_cells(|cells, cx| cells.expel_from(cx, &id, &player));
+            }
+            // The player may be known from another tournament of this engine.
+            ToCells::Arrive(player, seat) if self.conn_of(&player) == seat.conn() => {}
+            ToCells::Arrive(player, seat) => {
+                self.services.present.arrive(&player, seat);
+                self.tell_cells(&player, FromSeat::Arrive);
+            }
+            ToCells::Absent(player) => {
+                if let Some(conn) = self.conn_of(&player) {
+                    self.services.present.leave(&player, conn);
+                }
+            }
+            ToCells::Detach(player, conn) => {
+                if self.services.present.leave(&player, conn) {
+                    self.services.present.note_gone(player, self.services.now_ms());
+                }
+            }
+            ToCells::FromSeat(player, message) => self.tell_cells(&player, message),
+            ToCells::Answer { conn, player, id, answer } => {
+                self.decide_answer(conn, &player, id, answer);
+            }
+            ToCells::Withdraw { conn, player, tournament } => self.leave(conn, player, tournament),
+        }
+        self.report_counts();
+    }
+
+    fn passed_to_lobby(&mut self, from: EngineId, message: ToLobby) {
+        match message {
+            ToLobby::Conclude(conclusion) => {
+                self.cell_engines.forget(&conclusion.tournament, &conclusion.players);
+                self.follow_up(FollowUp::Conclude(Box::new(conclusion)));
+            }
+            ToLobby::Blacklist(cheat) => self.follow_up(FollowUp::Blacklist(Box::new(cheat))),
+            ToLobby::Ask { player, conn, ask } => self.ask_on(&player, conn, ask),
+            ToLobby::Recall(player, ask) => {
+                if let Some(seat) = self.services.present.seat_mut(&player) {
+                    seat.close_request(&ask);
+                }
+            }
+            ToLobby::Line { conn, line, is_notice } => {
+                if self.seats.is_open(conn) {
+                    let line = self.services.effects.write(&line);
+                    self.services.effects.push(match is_notice {
+                        true => Effect::Notice { conn, line },
+                        false => Effect::Send { conn, line },
+                    });
+                }
+            }
+            ToLobby::CountJunk(conn) => self.count_junk(conn),
+            ToLobby::Departed { tournament, player, is_out } => {
+                match is_out {
+                    true => self.cell_engines.departed.insert((tournament, player)),
+                    false => self.cell_engines.departed.remove(&(tournament, player)),
+                };
+            }
+            ToLobby::Report(report) => {
+                self.cell_engines.reports.insert(from, report);
+            }
+        }
+    }
+
+    /// Sends a player a request of another engine's match, if they still have the connection.
+    /// Otherwise that engine sends it again when it learns of the new connection.
+    fn ask_on(&mut self, player: &PlayerName, conn: ConnId, ask: SentAsk) {
+        let SentAsk { id, line, clock, follows } = ask;
+        let seat = self.services.present.seat_mut(player);
+        let Some(seat) = seat.filter(|seat| seat.conn() == Some(conn)) else { return };
+        let limit_ms = clock.left_ms();
+        seat.open_request(id.clone(), clock);
+        let line = self.services.effects.write(&line);
+        self.services.effects.push(Effect::Ask { conn, ask: id, line, limit_ms, follows });
+    }
+
+    /// Applies durable events of the lobby to the replica.
+    fn follow_lobby(&mut self, seq: u64, at: Timestamp, events: &[Event]) {
+        let known = self.services.journals.version(&StreamKey::Lobby);
+        // The replica may have read these events from the log already.
+        let new = events.iter().zip(seq..).skip_while(|(_, seq)| *seq <= known);
+        for (event, seq) in new {
+            if let Err(error) = self.lobby.follow(&mut self.services, seq, at, event) {
+                let stream = StreamKey::Lobby.name();
+                return self.services.fail(EngineError::Fold { stream, seq, error });
+            }
+        }
+    }
+
+    /// Resumes an engine of cells: it reads the lobby, and waits for cells.
+    pub(crate) fn recover_replica(&mut self, version: u64) {
+        let (now, reconnect_ms) = (self.now_ms(), self.services.settings.reconnect_ms);
+        if version > 0 {
+            self.services.grace_until = now + reconnect_ms;
+        }
+        self.services.timers.set(now + reconnect_ms, Timer::Reconnect);
+    }
+
+    /// Sends the lobby's engine the counts of the cells, if they have changed. Accepted answers
+    /// wait for the next report a moment.
+    pub(crate) fn report_counts(&mut self) {
+        if self.services.has_only_cells() {
+            let now = self.now_ms();
+            match self.cells.new_report(now) {
+                Ok(None) => {}
+                Ok(Some(report)) => self.services.pass_to_lobby(ToLobby::Report(report)),
+                Err(due) => self.services.timers.set(due, Timer::Report),
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Opens the engines of a server, each with a driver of its own.
+
+use super::handle::{Handle, Message};
+use super::held::HeldNotices;
+use super::house::HousePool;
+use super::ports::{HouseList, LogReader};
+use super::{Driver, ServerError};
+use crate::engine::{Effects, Engine, EngineId, Settings};
+use crate::gateway::DriverSockets;
+use crate::{auth, clock};
+use agon_bots::Houses;
+use agon_games::Registry;
+use agon_store::Log;
+use rustc_hash::FxHashMap;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+/// What the engines of a server have in common.
+pub(super) struct Parts {
+    pub(super) log: Arc<dyn Log>,
+    pub(super) games: Registry,
+    pub(super) houses: Arc<Houses>,
+    pub(super) pool: HousePool,
+    pub(super) settings: Settings,
+    pub(super) runtime: tokio::runtime::Handle,
+}
+
+impl Parts {
+    /// Opens one engine of the server, without its effects.
+    pub(super) fn open(
+        &self,
+        id: EngineId,
+        settings: Settings,
+        handle: Handle,
+        (inbox, sockets): (Receiver<Message>, DriverSockets),
+    ) -> Result<Driver, ServerError> {
+        let key = auth::random::<32>().map_err(|error| ServerError::Entropy(error.to_string()))?;
+        let log = Arc::clone(&self.log);
+        let is_leased = log.lease().is_some();
+        // The engine must not wait while a page reads a long stream on a shared connection.
+        let own = if is_leased { log.another_reader()? } else { None };
+        let reader = Box::new(LogReader(own.map_or_else(|| Arc::clone(&log), Arc::from)));
+        let list = Box::new(HouseList(Arc::clone(&self.houses)));
+        let now = clock::now_ms();
+        let engine = Engine::open(reader, self.games.clone(), list, settings, key, now)?;
+        clock::not_before(engine.now_ms());
+        Ok(Driver {
+            engine,
+            handle,
+            inbox,
+            sockets,
+            slow_turn: None,
+            log,
+            outboxes: FxHashMap::default(),
+            unflushed: Vec::new(),
+            held: HeldNotices::default(),
+            full: Vec::new(),
+            effects: Effects::default(),
+            streams: Vec::new(),
+            appends: Vec::new(),
+            submitted: 0,
+            houses: self.pool.clone(),
+            blocking: self.runtime.clone(),
+            checking: HashMap::new(),
+            replies: HashMap::new(),
+            queries: 0,
+            watchers: HashMap::new(),
+            snapshot: None,
+            failed: None,
+            id,
+            engines: Vec::new(),
+            others: Vec::new(),
+            threads: Vec::new(),
+            is_leased,
+        })
+    }
+}
+
+/// Has engines resume the tournaments that the lobby's engine gave them, each on a thread.
+pub(super) fn resume_all(drivers: Vec<Driver>) -> Result<Vec<Driver>, ServerError> {
+    let resume = |mut driver: Driver| {
+        while let Ok(message) = driver.inbox.try_recv() {
+            driver.take(message);
+        }
+        match driver.failure() {
+            Some(error) => Err(error),
+            None => Ok(driver),
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            drivers.into_iter().map(|driver| scope.spawn(move || resume(driver))).collect();
+        let resumed = threads.into_iter().map(|thread| thread.join());
+        resumed.map(|driver| driver.expect("a resumed engine does not panic")).collect()
+    })
+}
