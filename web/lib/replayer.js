@@ -96,7 +96,7 @@ class Player {
       { class: "card analysis", "aria-label": "Analysis" },
       h("h2", {}, "Why did it end like this?"),
     );
-    root.append(h("div", { class: "columns replay" }, stage, side), this.place, this.check);
+    root.append(h("div", { class: "columns replay" }, stage, side), this.check, this.place);
     this.list();
   }
 
