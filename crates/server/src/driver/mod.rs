@@ -444,7 +444,7 @@ impl Driver {
             // The engine may have closed the connection in the meantime.
             Message::Read(open) => {
                 if self.outboxes.contains_key(&open.conn()) {
-                    self.sockets.add(open);
+                    self.sockets.add(*open);
                 }
             }
             Message::Query { query, reply } => {

@@ -76,26 +76,26 @@ impl OpenSocket {
         self.reader.liveness().conn
     }
 
-    /// Reads some bytes; `false` if there will be no more.
-    fn read(&mut self, buffer: &mut [u8], at: Timestamp, now: Timestamp) -> Result<(), NextInput> {
+    /// Reads some bytes. Returns the next step if it is not to take a message of them.
+    fn read(&mut self, buffer: &mut [u8], at: Timestamp, now: Timestamp) -> Option<NextInput> {
         match self.socket.as_ref().read(buffer) {
-            Ok(0) => Err(NextInput::Leave),
+            Ok(0) => Some(NextInput::Leave),
             Ok(count) => {
                 // After a short read the socket is empty. The next bytes cause an event, but an end
                 // that was reported together with these bytes does not.
                 self.may_read = count == buffer.len() || self.is_closing;
                 self.reader.push(&buffer[..count], at);
                 match count == buffer.len() {
-                    true => self.reader.pay(count, now).map_err(NextInput::Wait),
-                    false => Ok(()),
+                    true => self.reader.pay(count, now).err().map(NextInput::Wait),
+                    false => None,
                 }
             }
-            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => None,
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 self.may_read = false;
-                Ok(())
+                None
             }
-            Err(_) => Err(NextInput::Leave),
+            Err(_) => Some(NextInput::Leave),
         }
     }
 }
@@ -144,8 +144,8 @@ impl DriverSockets {
     }
 
     /// Adds a socket.
-    pub(crate) fn add(&mut self, open: Box<OpenSocket>) {
-        let (conn, mut open) = (open.conn(), *open);
+    pub(crate) fn add(&mut self, mut open: OpenSocket) {
+        let conn = open.conn();
         let (fd, token) = (open.socket.as_raw_fd(), Token(conn.0 as usize));
         match self.poll.registry().register(&mut SourceFd(&fd), token, Interest::READABLE) {
             Ok(()) => {
@@ -226,8 +226,8 @@ impl DriverSockets {
             let mut next = open.reader.next(self.at, self.now, meters);
             if matches!(next, NextInput::ReadMore) && open.may_read {
                 match open.read(&mut self.buffer, self.at, self.now) {
-                    Ok(()) => continue,
-                    Err(end) => next = end,
+                    None => continue,
+                    Some(other) => next = other,
                 }
             }
             match next {
@@ -302,7 +302,7 @@ mod tests {
         let liveness = Arc::clone(outbox.liveness());
         let reader = InputReader::new(liveness, Framing::lines(100_000), limits, now_ms());
         let (open, returned) = OpenSocket::new(here, Box::new(reader));
-        sockets.add(Box::new(open));
+        sockets.add(open);
         Client { socket, returned, _outbox: outbox }
     }
 
