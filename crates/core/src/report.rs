@@ -244,3 +244,17 @@ pub struct Results {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Head>,
 }
+
+impl Results {
+    /// The names of the numbers by which the format ranks, without the points of games, which every
+    /// table shows. In stages not everybody has all of them.
+    pub fn tie_breaks(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for one in self.standings.iter().flat_map(|summary| &summary.tie_breaks) {
+            if one.by != "points" && !names.contains(&one.by.as_str()) {
+                names.push(&one.by);
+            }
+        }
+        names
+    }
+}

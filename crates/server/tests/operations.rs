@@ -49,7 +49,7 @@ fn assert_adds_up(metrics: &BTreeMap<String, f64>) {
         assert_eq!(metrics[&format!("{name}_count")], all, "{name}");
         seen += 1;
     }
-    assert_eq!(seen, 7);
+    assert_eq!(seen, 8);
 }
 
 #[test]

@@ -52,4 +52,6 @@ pub(crate) enum ExportTable {
     CrossTable,
     /// One row per game.
     Games,
+    /// The players in the first places, and how sure it is that they are the strongest.
+    Podium,
 }

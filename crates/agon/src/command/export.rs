@@ -168,6 +168,7 @@ fn as_json(what: ExportTable, all: &[Evaluated]) -> Value {
             ExportTable::Standings => json!(results.standings),
             ExportTable::Strengths => json!(comparison.players),
             ExportTable::Pairs => json!(comparison.pairs),
+            ExportTable::Podium => json!(comparison.podium.as_ref().map(|podium| &podium.players)),
             _ => return json!({"tournament": results.tournament, "comparison": comparison, "results": results}),
         };
         json!({"tournament": results.tournament, "rows": table, "podium": comparison.podium})
@@ -184,6 +185,7 @@ fn as_csv(what: ExportTable, all: &[Evaluated]) -> String {
             ExportTable::Pairs => pairs(one),
             ExportTable::CrossTable => cross_table(one),
             ExportTable::Games => games(&one.results),
+            ExportTable::Podium => podium(one),
         };
         // Tables with the same columns have one header; a cross-table has columns of its own.
         let is_new = rows.first() != table.first();
@@ -220,6 +222,8 @@ fn standings(results: &Results) -> Vec<Vec<String>> {
         "byes",
         "faults",
     ]);
+    let tie_breaks = results.tie_breaks();
+    rows[0].extend(tie_breaks.iter().map(|name| (*name).to_owned()));
     for one in &results.standings {
         let numbers = [
             one.matches_won,
@@ -233,13 +237,29 @@ fn standings(results: &Results) -> Vec<Vec<String>> {
             vec![results.tournament.to_string(), one.rank.to_string(), one.player.to_string()];
         row.extend(numbers.map(|number| number.to_string()));
         row.extend([one.points.to_string(), one.byes.to_string(), one.faults.len().to_string()]);
+        let value = |name| one.tie_breaks.iter().find(|own| own.by == name);
+        let values = tie_breaks.iter().map(|name| value(*name));
+        row.extend(values.map(|own| own.map_or(String::new(), |own| own.value.to_string())));
         rows.push(row);
     }
     rows
 }
 
 fn number(value: Option<f64>) -> String {
-    value.map_or(String::new(), |value| format!("{value:.3}"))
+    // A sum with zero has no negative zero.
+    let rounded = value.map(|value| (value * 1_000.0).round() / 1_000.0 + 0.0);
+    rounded.map_or(String::new(), |value| format!("{value:.3}"))
+}
+
+/// The confidence in the podium; no row if there were too few games for it.
+fn podium(Evaluated { results, comparison }: &Evaluated) -> Vec<Vec<String>> {
+    let mut rows = header(&["tournament", "players", "winner", "set", "order"]);
+    rows.extend(comparison.podium.iter().map(|podium| {
+        let players: Vec<&str> = podium.players.iter().map(|player| player.as_str()).collect();
+        let sure = [podium.winner, podium.set, podium.order].map(|sure| number(Some(sure)));
+        [vec![results.tournament.to_string(), players.join(" ")], sure.to_vec()].concat()
+    }));
+    rows
 }
 
 fn bounds(elo: Option<&EloInterval>) -> [String; 3] {
@@ -326,8 +346,17 @@ fn cross_table(Evaluated { results, comparison }: &Evaluated) -> Vec<Vec<String>
 }
 
 fn games(results: &Results) -> Vec<Vec<String>> {
-    let mut rows =
-        header(&["tournament", "match", "number", "end", "players", "scores", "ranks", "winners"]);
+    let mut rows = header(&[
+        "tournament",
+        "match",
+        "number",
+        "end",
+        "players",
+        "scores",
+        "ranks",
+        "winners",
+        "luck",
+    ]);
     for report in results.rounds.iter().flat_map(|round| &round.matches) {
         for game in &report.result.games {
             let end = json!(game)["end"].as_str().unwrap_or_default().to_owned();
@@ -342,6 +371,7 @@ fn games(results: &Results) -> Vec<Vec<String>> {
                 joined(game.scores.iter().map(|score| score.to_string()).collect()),
                 joined(game.ranks.iter().map(rank).collect()),
                 joined(game.winners.iter().map(|player| player.to_string()).collect()),
+                joined(game.luck.iter().map(|luck| luck.to_string()).collect()),
             ]);
         }
     }

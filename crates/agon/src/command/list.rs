@@ -2,7 +2,7 @@
 
 use crate::exit::Exit;
 use agon_bots::Houses;
-use agon_core::{Format, Preset};
+use agon_core::{Format, Preset, TieBreak};
 use agon_games::Registry;
 use anyhow::Result;
 use std::fmt::Write;
@@ -48,6 +48,7 @@ fn as_json() -> String {
     let all = serde_json::json!({
         "games": listed.collect::<Vec<_>>(),
         "formats": formats.collect::<Vec<_>>(),
+        "tie_breaks": TieBreak::ALL,
         "presets": presets.collect::<Vec<_>>(),
     });
     format!("{all:#}\n")
@@ -66,6 +67,8 @@ fn as_text() -> String {
             let _ = writeln!(out, "  {:<20} options: {}", "", format.options().join(", "));
         }
     }
+    let tie_breaks = TieBreak::ALL.map(TieBreak::name).join(", ");
+    let _ = writeln!(out, "\nTie-breaks (tie_breaks=ONE+ANOTHER)\n  {tie_breaks}");
     for name in games.names() {
         let seats = games.kind(name).expect("a name from the list").seats();
         let count = match seats.start() == seats.end() {

@@ -56,14 +56,7 @@ fn standings(results: &Results, colour: bool) -> String {
     let mut head = ["rank", "player", "matches", "games", "points", "byes", "faults"]
         .map(String::from)
         .to_vec();
-    // Each number by which the format ranks has a column. In stages not everybody has all of them.
-    let mut names: Vec<&str> = Vec::new();
-    for one in results.standings.iter().flat_map(|summary| &summary.tie_breaks) {
-        if !names.contains(&one.by.as_str()) {
-            names.push(&one.by);
-        }
-    }
-    names.retain(|name| *name != "points");
+    let names = results.tie_breaks();
     head.splice(2..2, names.iter().map(|name| (*name).to_owned()));
     let mut rows = vec![head];
     let shown = 40;

@@ -52,6 +52,42 @@ fn tournament_until_sure_ends_and_verifies() {
 }
 
 #[test]
+fn every_preset_of_a_format_plays_to_its_end_and_verifies() {
+    let place = Place::new();
+    let presets = [
+        ("yahtzee-swiss", "swiss"),
+        ("yahtzee-league", "round-robin"),
+        ("yahtzee-double", "double-elimination"),
+        ("yahtzee-groups", "stages"),
+        ("yahtzee-arena", "arena"),
+        ("yahtzee-gauntlet", "gauntlet"),
+        ("yahtzee-sure", "until-sure"),
+        ("fish-swiss", "swiss"),
+        ("fish-league", "round-robin"),
+        ("trains-swiss", "swiss"),
+    ];
+    for (preset, format) in presets {
+        let args =
+            ["run", "--preset", preset, "--seed", "3", "--quiet", "--out", preset, "--player"];
+        let players = ["house:greedy", "house:random", "c=house:random"];
+        // The order of two equal players is never sure.
+        let count = if format == "until-sure" { 2 } else { 3 };
+        place.good(&[&args[..], &players[..count]].concat());
+        let results = place.results(preset);
+        assert_eq!((&results["format"], &results["status"]), (&format.into(), &"ended".into()));
+        let single = ["yahtzee-double", "yahtzee-groups", "yahtzee-arena", "trains-swiss"];
+        assert_eq!(results["duplicate"] == true, !single.contains(&preset), "{preset}");
+        for round in results["rounds"].as_array().expect("rounds") {
+            let paired = round["matches"].as_array().into_iter().flatten();
+            for one in paired.chain(round["byes"].as_array().into_iter().flatten()) {
+                assert!(one["reason"].as_str().is_some_and(|why| !why.is_empty()), "{one}");
+            }
+        }
+        place.good(&["verify", "--quiet", preset]);
+    }
+}
+
+#[test]
 fn games_and_tables_are_exported() {
     let place = Place::new();
     let mut args = vec!["run", "--preset", "fish", "--seed", "2", "--out", "cup", "--quiet"];
@@ -70,7 +106,9 @@ fn games_and_tables_are_exported() {
     let one = std::fs::read_to_string(place.path("one.txt")).unwrap();
     assert_eq!(agon_analysis::record::read(&one).unwrap()[0], read[0]);
     let table = |what: &str| place.good(&["export", "cup", "--what", what]).stdout;
-    assert!(table("standings").starts_with("tournament,rank,player,matches_won,"));
+    let standings = table("standings");
+    assert!(standings.starts_with("tournament,rank,player,matches_won,"), "{standings}");
+    assert!(table("podium").starts_with("tournament,players,winner,set,order\nfish,greedy "));
     assert_eq!(table("strengths").lines().count(), 4);
     assert_eq!(table("cross-table").lines().next(), Some("tournament,player,greedy,random,two"));
     assert!(table("pairs").contains("fish,greedy,random,"));

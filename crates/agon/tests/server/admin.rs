@@ -48,6 +48,30 @@ fn tournaments_accounts_and_queues() {
 }
 
 #[test]
+fn created_tournament_plays_duplicate_games() {
+    let place = Place::new("");
+    let server = Server::start(&place);
+    let create = ["tournament", "create", "cup", "--preset", "yahtzee-class", "--duplicate"];
+    let named = ["--named", "house:greedy", "house:random"];
+    must(&place, &server, &[&create[..], &named].concat());
+    until("the cup is over", || place.is_over("cup"));
+    let raw = must(&place, &server, &["--json", "tournament", "show", "cup"]);
+    let raw: Value = serde_json::from_str(&raw).expect("JSON");
+    let rules = &raw["plan"]["policy"]["match"];
+    assert_eq!((&rules["duplicate"], &rules["ties"]), (&true.into(), &"replay".into()), "{rules}");
+    let games = &raw["results"]["rounds"][0]["matches"][0]["result"]["games"];
+    let seats = |game: usize| games[game]["seats"][0].as_str().expect("a seat").to_owned();
+    assert_eq!(games.as_array().map(Vec::len), Some(2), "a pair of games: {games}");
+    assert_ne!(seats(0), seats(1), "they exchange seats");
+    let started = place.events("match/cup/").into_iter();
+    let started = started.filter(|(_, event)| event["type"] == "game-started");
+    let same: Vec<Value> =
+        started.map(|(_, event)| event["data"]["duplicate_of"].clone()).collect();
+    assert_eq!(same, [Value::Null, 1.into()], "the second game has the luck of the first");
+    place.verify();
+}
+
+#[test]
 fn refusals_are_one_sentence_with_what_to_do() {
     let place = Place::new("");
     let server = Server::start(&place);

@@ -192,7 +192,7 @@ impl<'a> Valuation<'a> {
     }
 
     /// The index of the best candidate. The worse half is dropped again and again, so that close
-    /// candidates get most of the rollouts.
+    /// candidates get most of the rollouts. Without time for a single rollout, a planner chooses.
     pub(super) fn best(&mut self, candidates: &mut [Candidate], limits: Limits) -> usize {
         let mut alive: Vec<usize> = (0..candidates.len()).collect();
         if alive.len() < 2 {
@@ -232,6 +232,9 @@ impl<'a> Valuation<'a> {
                 alive.truncate(alive.len().div_ceil(2).max(2));
             }
             each = if alive.len() == 2 { BLOCK } else { each * 2 };
+        }
+        if candidates.iter().all(|candidate| candidate.count == 0) {
+            return self.planned(candidates);
         }
         let mean = |at: &&usize| candidates[**at].mean();
         *alive.iter().max_by(|a, b| mean(a).total_cmp(&mean(b))).expect("there are two")

@@ -32,6 +32,16 @@ pub enum TieBreak {
 }
 
 impl TieBreak {
+    /// All tie-breaks.
+    pub const ALL: [TieBreak; 6] = [
+        TieBreak::HeadToHead,
+        TieBreak::Buchholz,
+        TieBreak::SonnebornBerger,
+        TieBreak::Games,
+        TieBreak::Points,
+        TieBreak::LuckAdjusted,
+    ];
+
     /// The tie-breaks of a format that does not name others.
     pub(super) const USUAL: [TieBreak; 4] =
         [TieBreak::Buchholz, TieBreak::SonnebornBerger, TieBreak::HeadToHead, TieBreak::Points];

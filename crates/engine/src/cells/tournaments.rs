@@ -44,7 +44,7 @@ pub(super) struct LiveTournament {
     opened: BTreeSet<MatchId>,
     /// The players whose entry the lobby accepted and the tournament has not recorded yet.
     entering: BTreeSet<PlayerName>,
-    /// The commands that may end the time for entries. They wait until `entering` is empty.
+    /// The commands that may pair a round. They wait until `entering` is empty.
     held: Vec<TournamentCommand>,
 }
 
@@ -451,9 +451,15 @@ impl Cells {
         command: TournamentCommand,
     ) {
         let Some(live) = self.tournaments.get_mut(id) else { return };
-        let ends_entries =
-            matches!(command, TournamentCommand::Report { .. } | TournamentCommand::EndPlayTime);
-        if ends_entries && !live.entering.is_empty() {
+        // A result or the last answer to a greeting pairs a round, after which nobody may enter.
+        let may_pair = matches!(
+            command,
+            TournamentCommand::Report { .. }
+                | TournamentCommand::Answer { .. }
+                | TournamentCommand::Drop { .. }
+                | TournamentCommand::EndPlayTime
+        );
+        if may_pair && !live.entering.is_empty() {
             return live.held.push(command);
         }
         // A repeated or late command changes nothing.

@@ -235,7 +235,12 @@ impl DriverSockets {
                     self.give_back(conn, |reader| Returned::Paused(reader, wait_ms));
                 }
                 NextInput::LetWrite => self.give_back(conn, |_| Returned::LetWrite),
-                NextInput::Leave => self.give_back(conn, |_| Returned::Leave),
+                // The engine learns of it before it handles what came later on other sockets: a
+                // player who reconnects was away.
+                NextInput::Leave => {
+                    self.give_back(conn, |_| Returned::Leave);
+                    return Some(Input::Closed { conn });
+                }
             }
         }
         self.times.end_turn();
@@ -299,14 +304,15 @@ mod tests {
         Client { socket, returned, _outbox: outbox }
     }
 
-    /// The connections of the inputs of one turn.
+    /// The connections of the messages of one turn.
     fn turn(sockets: &mut DriverSockets) -> Vec<u64> {
         sockets.poll(Duration::ZERO);
         let meters = Meters::default();
         let inputs = std::iter::from_fn(|| sockets.next_input(&meters));
-        let conns = inputs.map(|input| match input {
-            Input::Said { conn, .. } | Input::Bad { conn, .. } => conn.0,
-            _ => panic!("only messages are read"),
+        let conns = inputs.filter_map(|input| match input {
+            Input::Said { conn, .. } | Input::Bad { conn, .. } => Some(conn.0),
+            Input::Closed { .. } => None,
+            _ => panic!("only messages and ends are read"),
         });
         conns.collect()
     }

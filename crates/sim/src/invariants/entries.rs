@@ -1,5 +1,6 @@
 //! Every player in a tournament has a right to their place: they signed up, accepted, waited in the
-//! queue or were connected, and are not on the blacklist. Counted without the lobby's code.
+//! queue or were connected, and are not on the blacklist. And every player whom an operator entered
+//! has a place. Counted without the lobby's code.
 
 use super::Streams;
 use crate::world::World;
@@ -31,8 +32,27 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
     for entry in streams.get("lobby").into_iter().flatten() {
         let found = lobby.apply(world, &entry.line.event);
         found.map_err(|what| format!("lobby, event {}: {what}", entry.line.seq))?;
+        if let Event::EntryOrdered(ordered) = &entry.line.event {
+            check_entered(streams, &ordered.tournament, &ordered.player)?;
+        }
     }
     Ok(())
+}
+
+/// A tournament that was played to its end took in the player whom an operator entered.
+fn check_entered(streams: &Streams, id: &TournamentId, player: &PlayerName) -> Result<(), String> {
+    let lines = streams.get(&format!("tournament/{id}"));
+    let has = |wanted: &dyn Fn(&Event) -> bool| {
+        lines.into_iter().flatten().any(|entry| wanted(&entry.line.event))
+    };
+    let is_played = has(&|event| matches!(event, Event::TournamentEnded(_)))
+        && !has(&|event| matches!(event, Event::TournamentAwarded(_)));
+    let entered =
+        has(&|event| matches!(event, Event::PlayerEntered(entered) if entered.player == *player));
+    match is_played && !entered {
+        true => Err(format!("{player} was entered into {id} and never took part")),
+        false => Ok(()),
+    }
 }
 
 impl<'a> Lobby<'a> {

@@ -8,7 +8,7 @@ use crate::args::{
 use crate::command::login;
 use crate::exit::Misuse;
 use agon_client::http::escaped;
-use agon_core::{Format, Preset, Ties};
+use agon_core::{Format, Preset};
 use agon_games::Registry;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -128,7 +128,6 @@ fn policy(args: &CreateArgs) -> Result<Option<Value>> {
     }
     if args.duplicate {
         policy["match"]["duplicate"] = json!(true);
-        policy["match"]["ties"] = json!(Ties::Share);
     }
     Ok(policy.as_object().is_some_and(|fields| !fields.is_empty()).then_some(policy))
 }
