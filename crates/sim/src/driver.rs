@@ -92,9 +92,16 @@ pub(crate) struct Driver {
     outboxes: BTreeMap<ConnId, Rc<RefCell<Outbox>>>,
 }
 
+/// The content of a message between two engines.
+enum Carried {
+    Input(Input),
+    /// The answer to a query, which must not overtake what its engine sent before.
+    Answer(QueryId, AnyAnswer),
+}
+
 /// A message between two engines.
 struct Passed {
-    input: Input,
+    what: Carried,
     /// When it arrives.
     due: Timestamp,
     /// When the input that led to it was read.
@@ -179,9 +186,14 @@ impl Driver {
                 self.take(message, now)?;
             }
             self.read_at = now;
-            while let Some((to, input)) = self.next_passed(now) {
+            while let Some((to, carried)) = self.next_passed(now) {
                 heard = true;
-                self.feed(to, input, now);
+                match carried {
+                    Carried::Input(input) => self.feed(to, input, now),
+                    Carried::Answer(id, answer) => {
+                        self.answers.borrow_mut().insert(id, answer);
+                    }
+                }
                 self.check()?;
             }
             for at in 0..self.engines.len() {
@@ -243,10 +255,10 @@ impl Driver {
     }
 
     /// Takes a message between engines that has arrived.
-    fn next_passed(&mut self, now: Timestamp) -> Option<(EngineId, Input)> {
+    fn next_passed(&mut self, now: Timestamp) -> Option<(EngineId, Carried)> {
         self.passed.iter_mut().find_map(|((_, to), queue)| {
             let passed = queue.pop_front_if(|passed| passed.due <= now)?;
-            Some((*to, passed.input))
+            Some((*to, passed.what))
         })
     }
 
@@ -257,13 +269,13 @@ impl Driver {
     }
 
     /// Sends a message from one engine to another. It arrives after those that went before it.
-    fn pass(&mut self, from: EngineId, to: EngineId, input: Input) {
+    fn pass(&mut self, from: EngineId, to: EngineId, what: Carried) {
         self.passed_count = self.passed_count.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
         let delay_ms = (self.passed_count >> 33) % (PASS_MS_MAX + 1);
         let queue = self.passed.entry((from, to)).or_default();
         let before = queue.back().map_or(Timestamp::default(), |passed| passed.due);
         let due = (self.engines[0].now_ms() + delay_ms).max(before);
-        queue.push_back(Passed { input, due, read_at: self.read_at });
+        queue.push_back(Passed { what, due, read_at: self.read_at });
     }
 
     /// Carries out the engine's effects until no more follow from them.
@@ -320,11 +332,11 @@ impl Driver {
                 None
             }
             Effect::Pass { to, message } => {
-                self.pass(from, to, Input::Passed { from, message });
+                self.pass(from, to, Carried::Input(Input::Passed { from, message }));
                 None
             }
             Effect::Forward { to, query: id, what: query } => {
-                self.pass(from, to, Input::Query { id, query });
+                self.pass(from, to, Carried::Input(Input::Query { id, query }));
                 None
             }
             // Simulated players log in with tokens.
@@ -345,6 +357,10 @@ impl Driver {
                 let _ = self.log.keep_snapshot(&snapshot);
                 let engine = &mut self.engines[usize::from(from.0)];
                 engine.handle(engine.time(), Input::SnapshotKept);
+                None
+            }
+            Effect::Reply { query, answer } if from != EngineId::LOBBY => {
+                self.pass(from, EngineId::LOBBY, Carried::Answer(query, answer));
                 None
             }
             Effect::Reply { query, answer } => {

@@ -33,6 +33,8 @@ pub(crate) enum Message {
     Read(Box<OpenSocket>),
     /// A query, and the callback for its answer.
     Query { query: Box<dyn AnyQuery>, reply: Reply },
+    /// The answer of another engine to a query. It must not overtake what that engine sent before.
+    Answered(Reply, AnyAnswer),
     /// The queue of a watcher.
     Watch(WatcherId, Watcher),
     /// An engine on another thread of this server cannot continue.

@@ -454,6 +454,7 @@ impl Driver {
                 self.feed(time, Input::Query { id, query });
             }
             Message::Watch(watcher, queue) => drop(self.watchers.insert(watcher, queue)),
+            Message::Answered(reply, answer) => reply(answer),
             Message::Failed(error) => self.failed = Some(error),
             Message::Committed { streams, results } => {
                 self.submitted -= 1;
@@ -612,8 +613,10 @@ impl Driver {
             }
             Effect::EndWatch { watcher } => drop(self.watchers.remove(&watcher)),
             Effect::Reply { query, answer } => {
-                if let Some(reply) = self.replies.remove(&query) {
-                    reply(answer);
+                let Some(reply) = self.replies.remove(&query) else { return };
+                match self.engines.first().filter(|_| self.has_only_cells()) {
+                    Some(lobby) => lobby.put(Message::Answered(reply, answer)),
+                    None => reply(answer),
                 }
             }
             Effect::NoReply { query } => drop(self.replies.remove(&query)),
