@@ -286,6 +286,8 @@ class Projector {
     else if (this.scene === "table" && tournament?.plan) render(this.main, overview(tournament));
     else render(this.main, this.idle());
     this.fit();
+    // A board that is new here has its size only in the next frame.
+    requestAnimationFrame(() => this.fit());
   }
 
   /** @param {Tournament | undefined} tournament */

@@ -466,6 +466,14 @@ fn player(game: &str, name: &str) -> Result<PlayerName, String> {
     PlayerName::new(name).map_err(|error| error.to_string())
 }
 
+/// The role of the first engine, with so many engine threads in all.
+fn role(engine_threads: u16) -> Result<EngineRole> {
+    match engine_threads {
+        1..=ENGINE_THREADS_MAX => Ok(EngineRole::Lobby { cell_engines: engine_threads - 1 }),
+        _ => Err(Misuse(format!("engine_threads must be 1 to {ENGINE_THREADS_MAX}")).into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -526,13 +534,5 @@ mod tests {
         for (table, field) in shown() {
             assert!(fields(&table).contains(&field), "[{table}] {field} is not a setting");
         }
-    }
-}
-
-/// The role of the first engine, with so many engine threads in all.
-fn role(engine_threads: u16) -> Result<EngineRole> {
-    match engine_threads {
-        1..=ENGINE_THREADS_MAX => Ok(EngineRole::Lobby { cell_engines: engine_threads - 1 }),
-        _ => Err(Misuse(format!("engine_threads must be 1 to {ENGINE_THREADS_MAX}")).into()),
     }
 }
