@@ -6,18 +6,41 @@
 
 use agon_core::lobby::{AccountKind, Lobby, LobbyCommand, Role, TokenHash};
 use agon_core::{PlayerName, StreamEnd, Timestamp};
-use agon_store::{Append, Log, SqliteLog};
-use anyhow::{Context, Result};
+use agon_store::{Append, Log, Node, PostgresLog, SqliteLog};
+use anyhow::{Context, Result, bail};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The cell of a log in a database.
+const CELL: &str = "lobby";
 
 /// How long tokens are valid.
 const TOKEN_MS: u64 = 7 * 24 * 3_600_000;
 
-/// Writes the accounts of an operator and of players into a new log. Returns their tokens, the
-/// operator's first.
-pub(super) fn write(log: &Path, players: usize) -> Result<Vec<String>> {
-    let log = SqliteLog::open(log).context("failed to make a log")?;
+/// Writes accounts into a new log: in an empty database if there is one, else in a file. Returns
+/// their tokens, the operator's first.
+pub(super) fn write(file: &Path, store: Option<&str>, players: usize) -> Result<Vec<String>> {
+    let Some(url) = store else {
+        return write_to(&SqliteLog::open(file).context("failed to make a log")?, players);
+    };
+    let node = Node {
+        id: format!("bench-{}", std::process::id()),
+        address: String::new(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        lease: Duration::from_secs(60),
+    };
+    let log = PostgresLog::open(url, node, |_| CELL).context("failed to make a log")?;
+    if !log.streams().context("failed to read the log")?.is_empty() {
+        bail!("the database has a log already; create an empty one with `createdb bench`");
+    }
+    log.claim(CELL).context("failed to claim the log")?;
+    let tokens = write_to(&log, players)?;
+    log.release(CELL).context("failed to release the log")?;
+    Ok(tokens)
+}
+
+/// Writes the accounts of an operator and of players.
+fn write_to(log: &dyn Log, players: usize) -> Result<Vec<String>> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).context("failed to read the clock")?;
     let mut records = Records::new(Timestamp::from_ms(now.as_millis() as u64));
     let operator = ("operator".to_owned(), Role::Operator);
@@ -37,7 +60,7 @@ pub(super) fn write(log: &Path, players: usize) -> Result<Vec<String>> {
         records.decide(LobbyCommand::IssueToken { account, token: hash, expires_at })?;
         tokens.push(token);
     }
-    records.append_to(&log)?;
+    records.append_to(log)?;
     Ok(tokens)
 }
 

@@ -15,6 +15,7 @@ Examples:
     agon bench --players 10000 --half-load --restart
     agon bench --players 1000 --observers 4
     agon bench --players 2 --seconds 10
+    agon bench --store postgres://agon@localhost/bench
     agon bench --players 10000 --steady 20000 --seconds 600";
 
 /// The arguments of `agon bench`.
@@ -56,6 +57,12 @@ pub struct BenchArgs {
     /// Kill the server, start it again, and measure how soon all players are back.
     #[arg(long)]
     pub(crate) restart: bool,
+    /// Keep the log in this PostgreSQL database, which must be empty, and not in a file.
+    #[arg(long, value_name = "URL", conflicts_with = "keep")]
+    pub(crate) store: Option<String>,
+    /// How many threads of the server play.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) engine_threads: u16,
     /// The address of this machine to use.
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub(crate) address: std::net::IpAddr,

@@ -29,7 +29,7 @@ pub use bare::{echo, ping};
 pub use child::Child;
 pub use ports::free_port;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use bare::{Bare, SETTLE, Slice, Trips};
 use latencies::Latencies;
 use load::Load;
@@ -164,9 +164,13 @@ async fn start<'a>(args: &'a BenchArgs, log_file: &str) -> Result<(Run<'a>, Fold
     let (ip, players) = (args.address, args.players);
     let data = folder.path().join("data");
     std::fs::create_dir(&data).context("failed to make a folder")?;
-    let tokens = accounts::write(&data.join(log_file), players)?;
-    let (server, tokens) =
-        Server::start(folder.path(), ip, tokens, args.watchers.unwrap_or(0)).await?;
+    let file = data.join(log_file);
+    // The client of the database may not be used on a thread of the runtime.
+    let tokens = std::thread::scope(|scope| {
+        let writing = scope.spawn(|| accounts::write(&file, args.store.as_deref(), players));
+        writing.join().unwrap_or_else(|_| bail!("failed to make accounts"))
+    })?;
+    let (server, tokens) = Server::start(folder.path(), ip, tokens, args).await?;
     let in_flight = args.matches_wanted() * seats_asked_at_once(&args.game);
     let in_flight = Some(in_flight).filter(|count| *count < args.players);
     let synced = folder.path().join("synced");

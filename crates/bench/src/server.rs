@@ -1,6 +1,7 @@
 //! The benchmarked server: started as an operator would start it, in its own folder, on a real log.
 
 use super::child::Child;
+use crate::args::BenchArgs;
 use agon_client::http::Http;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -72,23 +73,25 @@ impl Server {
         folder: &Path,
         ip: IpAddr,
         mut tokens: Vec<String>,
-        watchers: usize,
+        args: &BenchArgs,
     ) -> Result<(Server, Vec<String>)> {
         let token = tokens.remove(0);
         let players = tokens.len();
         // All players connect from one address.
         let (erlang, epmd) = (free_place(ip)?, free_place(ip)?);
+        let store = args.store.as_ref().map_or(String::new(), |url| format!("store = {url:?}\n"));
         let config = format!(
-            "reconnect_ms = 120000\n[limits]\nconnections_max = {0}\n\
+            "reconnect_ms = 120000\nengine_threads = {3}\n{store}[limits]\nconnections_max = {0}\n\
              connections_per_address_max = {0}\nlogin_ms_max = 60000\n\
              watchers_per_address_max = {0}\nsign_ups_per_minute_max = {0}\n\
              http_requests_per_address_max = 256\n\
              [fish]\nlisten = \"{1}\"\nat_least = {0}\nat_most = {0}\nwait_ms = 86400000\n\
              [erlang]\ncookie = \"{2}\"\nlisten = \"{erlang}\"\nepmd = \"{epmd}\"\n\
              accept_ms = {ANSWER_MS}\n",
-            2 * players + watchers + 1_000,
+            2 * players + args.watchers.unwrap_or(0) + 1_000,
             SocketAddr::from((ip, 0)),
-            super::nodes::COOKIE
+            super::nodes::COOKIE,
+            args.engine_threads
         );
         std::fs::write(folder.join("agon.toml"), config).context("failed to write a file")?;
         let any = SocketAddr::from((ip, 0));

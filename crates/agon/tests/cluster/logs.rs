@@ -12,6 +12,21 @@ fn contents(log: &dyn Log) -> Vec<(String, Vec<String>)> {
 }
 
 #[test]
+fn speed_of_a_log_in_a_database_can_be_measured() {
+    let cluster = Cluster::new("");
+    let args = ["bench", "--seconds", "1", "--players", "4", "--engine-threads", "2", "--quiet"];
+    let with_store = [&args[..], &["--store", &cluster.url]].concat();
+    let (code, said) = cluster.place.agon(&with_store);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(cluster.log_len() > 100, "the log is in the database");
+    let (code, said) = cluster.place.agon(&["verify", "--quiet", &cluster.url]);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = cluster.place.agon(&with_store);
+    assert_ne!(code, Some(0), "{said}");
+    assert!(said.contains("createdb bench"), "{said}");
+}
+
+#[test]
 fn log_moves_into_a_database_and_back_without_a_change() {
     let cluster = Cluster::new("");
     let config = "[[tournament]]\nname = \"cup\"\npreset = \"yahtzee-class\"\n\
