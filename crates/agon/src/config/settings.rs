@@ -109,6 +109,7 @@ pub(super) const SETTINGS: [Setting; 48] = [
         )
         .flag(),
     Setting::number("engine_threads", "1")
+        .example("4")
         .about(
             "how many threads play; with 2 or more, the first has the lobby and the connections, \
              and the others share the tournaments",
