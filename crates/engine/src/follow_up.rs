@@ -135,9 +135,7 @@ impl Engine {
                 self.inform(conn, &account, &invitations, &owed);
             }
             FollowUp::ConfirmSignUp { conn, player, next } => {
-                if self.conn_of(&player) == Some(conn) {
-                    self.call(conn, Tell { message: PeerMessage::SignedUp { next }, ask: None });
-                }
+                self.confirm_sign_up(conn, &player, next);
             }
             FollowUp::Done { conn, what, about } => {
                 self.send(conn, &ToPlayer::Done { what, tournament: about.as_ref() });
@@ -146,10 +144,7 @@ impl Engine {
                 let id = Some(id.as_str());
                 self.send(conn, &ToPlayer::Error { code, id, detail, accepted });
             }
-            FollowUp::SendNotice(key, notice) => {
-                let player = notice.player.clone();
-                self.services.send_to_seat(&player, ToSeat::Notice { key: &key, notice });
-            }
+            FollowUp::SendNotice(key, notice) => self.send_notice(&key, notice),
             FollowUp::Notify { players, about, data } => {
                 self.services.notify_all(&players, about, &data);
             }
@@ -186,6 +181,18 @@ impl Engine {
                 self.services.effects.push(Effect::Reply { query, answer });
             }
         }
+    }
+
+    /// Confirms the sign-up of a program that is still connected.
+    fn confirm_sign_up(&mut self, conn: ConnId, player: &PlayerName, next: bool) {
+        if self.conn_of(player) == Some(conn) {
+            self.call(conn, Tell { message: PeerMessage::SignedUp { next }, ask: None });
+        }
+    }
+
+    fn send_notice(&mut self, key: &MatchKey, notice: Notice) {
+        let player = notice.player.clone();
+        self.services.send_to_seat(&player, ToSeat::Notice { key, notice });
     }
 
     /// Closes the connection of a player who has left.

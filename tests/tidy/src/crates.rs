@@ -21,8 +21,8 @@ const ORDER: &[&str] = &[
     "agon-bench",
     "agon",
     "agon-sim",
-    "agon-chaos",
     "agon-servers",
+    "agon-chaos",
     "agon-fuzz",
     "agon-tidy",
 ];

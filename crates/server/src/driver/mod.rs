@@ -28,7 +28,7 @@ mod notes;
 mod ports;
 
 use crate::clock;
-use crate::engine::query::AnyQuery;
+use crate::engine::query::{AnyAnswer, AnyQuery};
 use crate::engine::watch::WatcherId;
 use crate::engine::{
     AskId, CloseReason, ConnId, Effect, Effects, Engine, EngineError, EngineId, EngineRole, Input,
@@ -559,13 +559,7 @@ impl Driver {
     fn perform(&mut self, effect: Effect) {
         match effect {
             Effect::Send { conn, line } => drop(self.write(conn, &line, None)),
-            Effect::Notice { conn, line } => {
-                let Some(outbox) = self.outboxes.get(&conn) else { return };
-                let (text, now) = (self.effects.line(&line), self.engine.now_ms());
-                if !(outbox.joins_lines() && self.held.hold(conn, text, now)) {
-                    self.write(conn, &line, None);
-                }
-            }
+            Effect::Notice { conn, line } => self.send_notice(conn, &line),
             Effect::Ask { conn, ask, line, follows, .. } => {
                 if let Some(written) = self.write(conn, &line, Some(&ask)) {
                     self.asked(conn, ask, written, follows);
@@ -612,13 +606,7 @@ impl Driver {
                 }
             }
             Effect::EndWatch { watcher } => drop(self.watchers.remove(&watcher)),
-            Effect::Reply { query, answer } => {
-                let Some(reply) = self.replies.remove(&query) else { return };
-                match self.engines.first().filter(|_| self.has_only_cells()) {
-                    Some(lobby) => lobby.put(Message::Answered(reply, answer)),
-                    None => reply(answer),
-                }
-            }
+            Effect::Reply { query, answer } => self.reply(query, answer),
             Effect::NoReply { query } => drop(self.replies.remove(&query)),
             Effect::Pass { to, message } => {
                 if let Some(engine) = self.engines.get(usize::from(to.0)) {
@@ -627,6 +615,25 @@ impl Driver {
             }
             Effect::Forward { to, query, what } => self.forward(to, query, what),
             Effect::Note(note) => notes::report(self.handle.meters(), &note),
+        }
+    }
+
+    /// Writes a notice, or holds it for the next message.
+    fn send_notice(&mut self, conn: ConnId, line: &LineRange) {
+        let Some(outbox) = self.outboxes.get(&conn) else { return };
+        let (text, now) = (self.effects.line(line), self.engine.now_ms());
+        if !(outbox.joins_lines() && self.held.hold(conn, text, now)) {
+            self.write(conn, line, None);
+        }
+    }
+
+    /// Answers a query. The answer of an engine of cells follows its earlier messages to the lobby's
+    /// engine.
+    fn reply(&mut self, query: QueryId, answer: AnyAnswer) {
+        let Some(reply) = self.replies.remove(&query) else { return };
+        match self.engines.first().filter(|_| self.has_only_cells()) {
+            Some(lobby) => lobby.put(Message::Answered(reply, answer)),
+            None => reply(answer),
         }
     }
 
