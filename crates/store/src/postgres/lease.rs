@@ -128,7 +128,12 @@ pub(super) fn claim(
     may_steal: bool,
 ) -> Result<Claim, postgres::Error> {
     let lease_ms = node.lease.as_millis() as f64;
-    if let Some(row) = client.query_opt(CLAIM, &[&cell, &node.id, &lease_ms, &may_steal])? {
+    let mut transaction = client.transaction()?;
+    // A statement of its own: the claim then sees the heartbeat of a node that was a moment faster.
+    transaction.execute("SELECT FROM agon.cells WHERE id = $1 FOR UPDATE", &[&cell])?;
+    let claimed = transaction.query_opt(CLAIM, &[&cell, &node.id, &lease_ms, &may_steal])?;
+    transaction.commit()?;
+    if let Some(row) = claimed {
         return Ok(Claim::Owned(row.get::<_, i64>(0).cast_unsigned()));
     }
     let owner = client.query_opt("SELECT owner FROM agon.cells WHERE id = $1", &[&cell])?;

@@ -112,6 +112,25 @@ fn new_owner_with_an_old_heartbeat_is_not_followed_at_once() {
 }
 
 #[test]
+fn one_of_several_nodes_that_claim_at_once_succeeds() {
+    let server = Postgres::start();
+    let url = server.database();
+    let long = |id: &str| Node { lease: Duration::from_secs(600), ..node(id) };
+    let logs = ["a", "b", "c", "d"].map(|id| PostgresLog::open(&url, long(id), cell_of).unwrap());
+    assert_eq!(logs[0].claim("t").unwrap(), Claim::Owned(1));
+    for round in 0..5 {
+        age_all(&server, &url);
+        let claims: Vec<Claim> = thread::scope(|scope| {
+            let claiming = logs.each_ref().map(|log| scope.spawn(|| log.claim("t").unwrap()));
+            claiming.map(|one| one.join().unwrap()).into_iter().collect()
+        });
+        let owners = claims.iter().filter(|claim| matches!(claim, Claim::Owned(_))).count();
+        // The owner may claim its cell first, and so renew its lease.
+        assert_eq!(owners, 1, "round {round}: {claims:?}");
+    }
+}
+
+#[test]
 fn late_second_record_of_an_old_owner_is_fenced() {
     let server = Postgres::start();
     let url = server.database();
