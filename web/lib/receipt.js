@@ -44,7 +44,7 @@ export class Receipt {
   }
 
   /**
-   * What contradicts it in the logs, or how many answers agree with them and how many came from
+   * The first contradiction in the logs, or how many answers agree with them and how many came from
    * another device.
    * @param {string} cup the tournament's log
    * @param {(match: string) => Promise<string>} matchLog
@@ -99,7 +99,7 @@ export class Receipt {
 const isPartial = (of) => Boolean(of("tournament")[0]?.resumed) || of("taken-over").length > 0;
 
 /**
- * What contradicts the receipt in one match, or how many answers agree and how many came from
+ * The first contradiction in one match, or how many answers agree and how many came from
  * another device.
  * @param {import("./verify.js").Line[]} log @param {string[]} heads those of the log
  * @param {string} account @param {string} id @param {string[]} nonces

@@ -1,4 +1,4 @@
-// What a bot wrote to stderr, at the step of the game to which it belongs.
+// The stderr of a bot, at the step of the game to which each line belongs.
 //
 // The server never receives it. `agon join --receipt FILE` records it on the machine of the bot, and
 // its owner opens that file here. The file stays in the browser.

@@ -11,9 +11,6 @@ use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The cell of a log in a database.
-const CELL: &str = "lobby";
-
 /// How long tokens are valid.
 const TOKEN_MS: u64 = 7 * 24 * 3_600_000;
 
@@ -29,13 +26,14 @@ pub(super) fn write(file: &Path, store: Option<&str>, players: usize) -> Result<
         version: env!("CARGO_PKG_VERSION").to_owned(),
         lease: Duration::from_secs(60),
     };
-    let log = PostgresLog::open(url, node, |_| CELL).context("failed to make a log")?;
+    let log =
+        PostgresLog::open(url, node, |_| PostgresLog::WHOLE).context("failed to make a log")?;
     if !log.streams().context("failed to read the log")?.is_empty() {
         bail!("the database has a log already; create an empty one with `createdb bench`");
     }
-    log.claim(CELL).context("failed to claim the log")?;
+    log.claim(PostgresLog::WHOLE).context("failed to claim the log")?;
     let tokens = write_to(&log, players)?;
-    log.release(CELL).context("failed to release the log")?;
+    log.release(PostgresLog::WHOLE).context("failed to release the log")?;
     Ok(tokens)
 }
 

@@ -41,7 +41,7 @@ impl EngineId {
     pub const LOBBY: EngineId = EngineId(0);
 }
 
-/// What an engine does for its server.
+/// The task of an engine in its server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EngineRole {
     /// It has the lobby and the seats. So many other engines, numbered from 1, own cells. If there

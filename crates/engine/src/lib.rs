@@ -122,7 +122,7 @@ pub struct Settings {
     /// After how many events of the lobby the engine takes a snapshot; by default, the larger the
     /// lobby, the rarer.
     pub snapshot_every: Option<u64>,
-    /// What this engine does for its server.
+    /// The task of this engine in its server.
     pub role: EngineRole,
     /// Set by a host that starts the programs of its players itself.
     pub local: Option<LocalPlayers>,

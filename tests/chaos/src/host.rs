@@ -1,4 +1,5 @@
-//! What a run disturbs: one server over a file, or several nodes over a database.
+//! The host of a run, which the run disturbs: one server over a file, or several nodes over a
+//! database.
 
 use crate::history::History;
 use crate::log::LogPlace;

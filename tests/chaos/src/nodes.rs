@@ -48,7 +48,7 @@ impl Nodes {
             let dir = dir.join(format!("node{number}"));
             std::fs::create_dir(&dir)?;
             let link = Link::open(database.place.subscribe()).await?;
-            let store = format!("postgres://agon@{}/{}", link.address, database.name());
+            let store = format!("postgres://agon@{}/{}", link.address, database.name);
             all.push(Server::new(agon, &dir, config, Some(store))?);
             links.push(link);
         }
@@ -116,7 +116,8 @@ impl Nodes {
 pub(crate) struct Database {
     primary: Postgres,
     standby: Option<Postgres>,
-    url: String,
+    /// The name of the database in either of them.
+    name: String,
     place: watch::Sender<SocketAddr>,
 }
 
@@ -124,22 +125,19 @@ impl Database {
     fn start() -> Database {
         let primary = Postgres::start();
         let url = primary.database();
+        let name = url.rsplit('/').next().unwrap_or_default().to_owned();
         let standby = Some(primary.standby());
         let place = watch::Sender::new(Database::place_of(&primary));
-        Database { primary, standby, url, place }
+        Database { primary, standby, name, place }
     }
 
     fn place_of(server: &Postgres) -> SocketAddr {
         SocketAddr::from(([127, 0, 0, 1], server.port()))
     }
 
-    fn name(&self) -> &str {
-        self.url.rsplit('/').next().unwrap_or_default()
-    }
-
     /// The address of the log, not through any link.
     fn url(&self) -> String {
-        self.primary.address(self.name())
+        self.primary.address(&self.name)
     }
 
     /// Kills the primary; nothing answers until [`resume`](Database::resume).
@@ -165,6 +163,7 @@ impl Database {
 }
 
 /// Points players to a node that is ready, and notes when there is none.
+#[derive(Clone)]
 struct Balancer {
     tcp: watch::Sender<SocketAddr>,
     http: watch::Sender<SocketAddr>,
@@ -183,14 +182,7 @@ impl Balancer {
             alive: Alive::default(),
             playing: watch::Sender::new(None),
         };
-        let Balancer { tcp, http, alive, playing } = &balancer;
-        let own = Balancer {
-            tcp: tcp.clone(),
-            http: http.clone(),
-            alive: alive.clone(),
-            playing: playing.clone(),
-        };
-        tokio::spawn(own.balance(places, history));
+        tokio::spawn(balancer.clone().balance(places, history));
         balancer
     }
 

@@ -1,6 +1,6 @@
 //! `agon cluster`: the nodes that share a database, and which of them plays.
 
-use super::serve::store::{CELL, LEASE, next_step};
+use super::serve::store::{LEASE, next_step};
 use crate::args::cluster::{ClusterArgs, ClusterCommand, ClusterStatusArgs, StoreArgs};
 use crate::exit::{Exit, Misuse};
 use agon_store::{CellRow, LogError, NodeRow, PostgresLog};
@@ -52,7 +52,7 @@ fn hand_over(log: &PostgresLog, node: &str) -> Result<Exit> {
         super::print(&format!("{node} plays already.\n"))?;
         return Ok(Exit::Success);
     }
-    if !log.hand_over(CELL, node, LEASE).map_err(explained)? {
+    if !log.hand_over(PostgresLog::WHOLE, node, LEASE).map_err(explained)? {
         return Err(unknown(node));
     }
     super::print(&format!("{node} takes over.\n"))?;

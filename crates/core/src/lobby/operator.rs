@@ -35,7 +35,7 @@ pub enum LobbyOrder {
     LogOut(PlayerName),
 }
 
-/// What an operator did to a tournament in the lobby.
+/// The kinds of rulings about a tournament that the lobby records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LobbyRulingKind {
@@ -54,7 +54,7 @@ pub enum LobbyRulingKind {
 pub struct LobbyRuling {
     /// When the operator ruled.
     pub at: Timestamp,
-    /// What the operator did.
+    /// The kind of ruling.
     pub kind: LobbyRulingKind,
     /// The player it is about, if it is about one.
     pub player: Option<PlayerName>,

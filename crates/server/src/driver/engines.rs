@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-/// What the engines of a server have in common.
+/// The parts that all engines of a server share.
 pub(super) struct Parts {
     pub(super) log: Arc<dyn Log>,
     pub(super) games: Registry,

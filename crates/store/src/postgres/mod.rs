@@ -46,6 +46,9 @@ struct Writing {
 }
 
 impl PostgresLog {
+    /// The one cell of a log that a single node owns as a whole.
+    pub const WHOLE: &str = "lobby";
+
     /// Opens the log for writing, creating its tables if need be. The node claims cells with
     /// [`claim`](PostgresLog::claim).
     pub fn open(url: &str, node: Node, cell_of: CellOf) -> Result<PostgresLog, LogError> {

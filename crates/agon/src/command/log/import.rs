@@ -3,7 +3,7 @@
 use super::copy::Copier;
 use super::{Place, count};
 use crate::args::log::LogImportArgs;
-use crate::command::serve::store::{CELL, next_step, this_node};
+use crate::command::serve::store::{next_step, this_node};
 use crate::command::source::address_of;
 use crate::exit::{Exit, Misuse};
 use agon_store::{Claim, Log, LogError, PostgresLog, SqliteLog, without_password};
@@ -25,8 +25,9 @@ pub(super) fn import(args: &LogImportArgs) -> Result<Exit> {
         let words = format!("{error}; {}", next_step(&error));
         anyhow::Error::new(error).context(words)
     };
-    let to = PostgresLog::open(url, this_node("import".to_owned()), |_| CELL).map_err(explained)?;
-    if let Claim::Taken { owner } = to.claim(CELL).map_err(explained)? {
+    let to = PostgresLog::open(url, this_node("import".to_owned()), |_| PostgresLog::WHOLE)
+        .map_err(explained)?;
+    if let Claim::Taken { owner } = to.claim(PostgresLog::WHOLE).map_err(explained)? {
         let why = format!("node {owner} uses the database; stop it, or give another database");
         return Err(Misuse(why).into());
     }

@@ -17,9 +17,6 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 
-/// The one cell of the log: its owner writes all streams.
-pub(crate) const CELL: &str = "lobby";
-
 /// How long an owner may miss its heartbeats before another node claims the log.
 pub(crate) const LEASE: Duration = Duration::from_millis(1500);
 
@@ -91,8 +88,8 @@ async fn open_database(url: &str, address: String, rejoins: bool) -> Result<Arc<
         let claiming = Arc::clone(&log);
         let may_steal = in_contact_since.is_some_and(|since: Instant| since.elapsed() >= LEASE);
         let claim = blocking(move || match may_steal {
-            true => claiming.claim(CELL),
-            false => claiming.claim_unowned(CELL),
+            true => claiming.claim(PostgresLog::WHOLE),
+            false => claiming.claim_unowned(PostgresLog::WHOLE),
         });
         let claim = claim.await?;
         in_contact_since = claim.is_ok().then(|| in_contact_since.unwrap_or_else(Instant::now));
@@ -120,7 +117,7 @@ async fn connect(url: &str, address: String, rejoins: bool) -> Result<Arc<Postgr
     let mut has_failed = false;
     loop {
         let (url, node) = (url.to_owned(), this_node(address.clone()));
-        match blocking(move || PostgresLog::open(&url, node, |_| CELL)).await? {
+        match blocking(move || PostgresLog::open(&url, node, |_| PostgresLog::WHOLE)).await? {
             Ok(log) => return Ok(Arc::new(log)),
             Err(error) if rejoins && is_away(&error) => {
                 if !has_failed {
