@@ -24,8 +24,8 @@ pub struct FishModel;
 
 impl GameModel<Fish> for FishModel {
     fn about(&self) -> &'static str {
-        "fish lost against the best answer of a search, own catch minus the mean of the others'; \
-         exact where the error is 0"
+        "fish lost compared with the best move that a search finds: the player's own catch minus \
+         the mean catch of the others; exact where the error is 0"
     }
 
     fn has_luck(&self) -> bool {

@@ -1,7 +1,7 @@
 //! The analysis of one game: its steps, the sums of each player, and the costliest decisions.
 
 use crate::model::{Change, Models, Refused, Step};
-use crate::recorded::{ReadError, RecordedGame, recorded_games};
+use crate::recorded::{RecordedGame, RecordingError, recorded_games};
 use agon_core::{GameEnd, Line, MatchId, PlayerName, TournamentId};
 use agon_games::{Registry, Seat};
 use schemars::JsonSchema;
@@ -27,7 +27,7 @@ pub struct GameAnalysis {
     pub kind: String,
     /// The meaning of the values, and how exact they are.
     pub model: String,
-    /// Whether the game was played to its end and counts. The luck of other games is incomplete.
+    /// True if the game was played to its end and counts. The luck of other games is incomplete.
     pub complete: bool,
     /// The sums of each player, by seat.
     pub players: Vec<PlayerAnalysis>,
@@ -68,7 +68,7 @@ pub fn analyse_match(
     lines: &[Line],
     games: &Registry,
     models: &Models,
-) -> Result<Vec<Result<GameAnalysis, Refused>>, ReadError> {
+) -> Result<Vec<Result<GameAnalysis, Refused>>, RecordingError> {
     let recorded = recorded_games(lines, games)?;
     Ok(recorded.iter().map(|game| analyse_game(game, models)).collect())
 }

@@ -24,7 +24,7 @@ pub use adjusted::{AdjustedStandings, Estimate, PlayerEstimate};
 pub use fish::FishModel;
 pub use game_report::{GameAnalysis, PlayerAnalysis, analyse_game, analyse_match};
 pub use model::{Change, GameModel, Models, Move, Played, Refused, Step};
-pub use recorded::{ReadError, RecordedGame, recorded_games};
+pub use recorded::{RecordedGame, RecordingError, recorded_games};
 pub use sample::Sample;
 pub use trains::TrainsModel;
 pub use yahtzee::YahtzeeModel;

@@ -121,8 +121,8 @@ pub trait GameModel<G: Game>: Send + Sync {
     /// The meaning of the values, and how exact they are, in one sentence for people.
     fn about(&self) -> &'static str;
 
-    /// Whether the luck of a game is complete: every random draw has a step of its own, and the
-    /// values are exact. Only then may luck be subtracted from results without bias.
+    /// Returns whether the luck of a game is complete: every random draw has a step of its own, and
+    /// the values are exact. Only then may luck be subtracted from results without bias.
     fn has_luck(&self) -> bool;
 
     /// Of how many decisions one is examined in an analysis of this many games.

@@ -298,7 +298,7 @@ impl fmt::Display for GameRecord {
 mod tests {
     use super::*;
     use agon_bots::Houses;
-    use agon_core::{Command, Match, MatchPlan, Preset, Raw, Secret, record_lines};
+    use agon_core::{Match, MatchCommand, MatchPlan, Preset, Raw, Secret, record_lines};
     use proptest::prelude::*;
 
     /// A duplicate match between random house players, and its records.
@@ -327,7 +327,8 @@ mod tests {
         for player in &players {
             let player = player.clone();
             events.extend(
-                live.step(Timestamp::from_ms(1), Command::Arrive { player, nonce: None }).unwrap(),
+                live.step(Timestamp::from_ms(1), MatchCommand::Arrive { player, nonce: None })
+                    .unwrap(),
             );
         }
         let mut bot = Houses::standard().make(preset.game, "random").unwrap();
@@ -345,7 +346,7 @@ mod tests {
             events.extend(
                 live.step(
                     Timestamp::from_ms(1),
-                    Command::Answer { player, request, answer, took_ms },
+                    MatchCommand::Answer { player, request, answer, took_ms },
                 )
                 .unwrap(),
             );
@@ -424,7 +425,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(256))]
 
         #[test]
-        fn what_is_written_is_read_again(record in any_record()) {
+        fn written_record_is_read_again(record in any_record()) {
             // Two records without moves in a row would be one: tags separate records.
             let text = record.to_string();
             prop_assert_eq!(read(&text).unwrap(), vec![record]);

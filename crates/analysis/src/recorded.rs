@@ -37,7 +37,7 @@ struct OpenGame {
 
 /// Why the games of a match cannot be read.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum ReadError {
+pub enum RecordingError {
     /// The stream is not a match.
     #[error("failed to read the match: {0}")]
     NotAMatch(#[from] ApplyError),
@@ -48,7 +48,10 @@ pub enum ReadError {
 
 /// The finished games of a match, from its stream. A game that is still running is left out,
 /// because its luck is secret until its end.
-pub fn recorded_games(lines: &[Line], games: &Registry) -> Result<Vec<RecordedGame>, ReadError> {
+pub fn recorded_games(
+    lines: &[Line],
+    games: &Registry,
+) -> Result<Vec<RecordedGame>, RecordingError> {
     let (first, rest) = lines.split_first().ok_or(ApplyError::Empty)?;
     let mut played = Match::fold([first], games, Secrets::of_log(lines, None))?;
     let mut recorded = Vec::new();

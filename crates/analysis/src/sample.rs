@@ -27,7 +27,7 @@ impl Sample {
         Sample { every: every.max(1), seed: name.bytes().fold(0xcbf2_9ce4_8422_2325, add) }
     }
 
-    /// Whether the decision with this number in the game is examined.
+    /// Returns whether the decision with this number in the game is examined.
     pub fn contains(self, answer: u32) -> bool {
         let mut random = SplitMix64::new(self.seed ^ (u64::from(answer) << 32));
         random.below(self.every.into()) == 0

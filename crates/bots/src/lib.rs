@@ -7,12 +7,11 @@
 
 mod house;
 mod random;
-mod splitmix;
 
 pub mod fish;
 pub mod trains;
 pub mod yahtzee;
 
+pub use agon_stats::SplitMix64;
 pub use house::{Ask, Bot, HouseError, HousePlayer, Houses, LEVELS};
 pub use random::{Dice, Random};
-pub use splitmix::SplitMix64;

@@ -44,11 +44,12 @@ fn few_rollouts_win_most_games_against_five_others() {
     assert!(won >= 5, "{won} of 12");
 }
 
+/// The luck of these games is fixed, so the champion always wins the same ones.
 #[test]
 fn champion_wins_most_games_against_five_others() {
-    let names = ["champion", "greedy", "hold-10", "buy-now", "hold-10", "buy-now"];
-    let won = wins(&names, 6);
-    assert!(won >= 3, "{won} of 6");
+    let names = ["champion", "greedy", "hold-10", "buy-now", "greedy", "buy-now"];
+    let won = wins(&names, 10);
+    assert!(won >= 5, "{won} of 10");
 }
 
 #[test]

@@ -170,7 +170,7 @@ impl Player {
         Player { name, bot, hangs, misbehaved: false }
     }
 
-    /// Whether it answers a call; if not it has misbehaved.
+    /// Returns whether it answers a call; if not it has misbehaved.
     fn answers(&mut self, call: &str) -> bool {
         match &mut self.hangs {
             Some((bad, 0)) if bad == call => self.misbehaved = true,

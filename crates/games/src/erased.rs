@@ -1,7 +1,6 @@
 //! Games chosen at run time: the same trait without its types, with JSON, and the registry of all
 //! games. A new game is one folder and one line in [`Registry::standard`].
 
-use crate::game::write_json;
 use crate::{
     Game, Outcome, Proposal, PublicScore, Refusal, Seat, SeatSet, Seed, SetupError, Viewer,
 };
@@ -106,6 +105,8 @@ pub trait GameState: Send + Sync + fmt::Debug {
     /// Parses, checks and applies an answer; returns it in canonical form. A rejected answer
     /// changes nothing.
     fn apply(&mut self, seat: Seat, answer: &str) -> Result<Json, Refusal>;
+    /// Like [`apply`](GameState::apply), and appends the canonical form to `out`.
+    fn apply_to(&mut self, seat: Seat, answer: &str, out: &mut Vec<u8>) -> Result<(), Refusal>;
     /// See [`Game::remove`].
     fn remove(&mut self, seat: Seat);
     /// See [`Game::removed`].
@@ -118,13 +119,15 @@ pub trait GameState: Send + Sync + fmt::Debug {
     fn legal(&self, seat: Seat) -> Vec<Json>;
     /// See [`Game::drawn`].
     fn drawn(&self) -> Option<Json>;
+    /// See [`Game::write_drawn`].
+    fn write_drawn(&self, out: &mut Vec<u8>) -> bool;
     /// See [`Game::render`].
     fn render(&self, names: &[String], colour: bool) -> String;
     /// See [`Game::tell`]; `before` must be a game of the same kind.
     fn tell(&self, before: &dyn GameState, seat: Seat, answer: &str) -> String;
     /// A copy.
     fn boxed_clone(&self) -> Box<dyn GameState>;
-    /// Whether `other` is the same game in the same state.
+    /// Returns whether `other` is the same game in the same state.
     fn same(&self, other: &dyn GameState) -> bool;
     /// The game itself, for house players that know its type.
     fn as_any(&self) -> &dyn Any;
@@ -355,7 +358,7 @@ impl<G: Game> GameState for State<G> {
     fn write_question(&self, seat: Seat, out: &mut Vec<u8>) -> bool {
         let question = self.0.question(seat);
         question.is_some_and(|question| {
-            write_json(&question, out);
+            G::write_question(&question, out);
             true
         })
     }
@@ -370,6 +373,13 @@ impl<G: Game> GameState for State<G> {
         let answer = read_answer::<G>(answer)?;
         self.0.apply(seat, &answer)?;
         Ok(json(&answer))
+    }
+
+    fn apply_to(&mut self, seat: Seat, answer: &str, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let answer = read_answer::<G>(answer)?;
+        self.0.apply(seat, &answer)?;
+        G::write_answer(&answer, out);
+        Ok(())
     }
 
     fn remove(&mut self, seat: Seat) {
@@ -394,6 +404,10 @@ impl<G: Game> GameState for State<G> {
 
     fn drawn(&self) -> Option<Json> {
         self.0.drawn().map(|drawn| json(&drawn))
+    }
+
+    fn write_drawn(&self, out: &mut Vec<u8>) -> bool {
+        self.0.write_drawn(out)
     }
 
     fn render(&self, names: &[String], colour: bool) -> String {

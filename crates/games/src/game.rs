@@ -99,8 +99,13 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     /// The open question of `seat`, if it has one.
     fn question(&self, seat: Seat) -> Option<Self::Question>;
 
-    /// Whether a question only informs the player and is answered with `"ok"`. Protocols with
-    /// notifications may deliver it as one and confirm it for the player.
+    /// Writes a question as JSON. A game may write the same text directly.
+    fn write_question(question: &Self::Question, out: &mut Vec<u8>) {
+        write_json(question, out);
+    }
+
+    /// Returns whether a question only informs the player and is answered with `"ok"`. Protocols
+    /// with notifications may deliver it as one and confirm it for the player.
     fn only_tells(_question: &Self::Question) -> bool {
         false
     }
@@ -109,6 +114,11 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     /// for all other texts, valid or not.
     fn usual_answer(_text: &str) -> Option<Self::Answer> {
         None
+    }
+
+    /// Writes an answer as JSON, in canonical form. A game may write the same text directly.
+    fn write_answer(answer: &Self::Answer, out: &mut Vec<u8>) {
+        write_json(answer, out);
     }
 
     /// The game as `viewer` may see it.
@@ -126,7 +136,7 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
         self.write_view(viewer, out);
     }
 
-    /// Whether `seat` may give this answer now.
+    /// Checks that `seat` may give this answer now.
     fn check(&self, seat: Seat, answer: &Self::Answer) -> Result<(), Refusal>;
 
     /// Checks and applies an answer.
@@ -175,6 +185,16 @@ pub trait Game: Clone + Debug + PartialEq + Send + Sync + Sized + 'static {
     /// The random draw of the latest step (set-up, answer or removal), if any: dice rolled, cards
     /// drawn, a board laid out. Logs keep it, so that it can be verified later.
     fn drawn(&self) -> Option<Self::Drawn>;
+
+    /// Writes [`drawn`](Game::drawn) as JSON. Writes nothing and returns `false` if there is none. A
+    /// game may write the same text directly.
+    fn write_drawn(&self, out: &mut Vec<u8>) -> bool {
+        let drawn = self.drawn();
+        drawn.is_some_and(|drawn| {
+            write_json(&drawn, out);
+            true
+        })
+    }
 
     /// [`drawn`](Game::drawn) as a JSON value, for tests and tools.
     fn drawn_value(&self) -> Option<serde_json::Value> {

@@ -1,7 +1,7 @@
 //! Rules of turn-based games, and nothing else.
 //!
 //! A game is one type that implements [`Game`]. It is a plain value: it has no clock, opens no
-//! file, and has no entropy of its own. Whatever chance it needs it derives from the [`Seed`] it
+//! file, and has no entropy of its own. It derives all chance from the [`Seed`] it
 //! was set up with, through [`Luck`], so that a game played twice from the same seed with the same
 //! answers is the same game.
 //!

@@ -54,11 +54,6 @@ impl Outcome {
     pub fn winners(&self) -> SeatSet {
         Seat::all(self.ranks.len()).filter(|seat| self.ranks[seat.index()] == Some(1)).collect()
     }
-
-    /// Whether first place is shared.
-    pub fn is_tie(&self) -> bool {
-        self.winners().len() > 1
-    }
 }
 
 #[cfg(test)]
@@ -70,6 +65,5 @@ mod tests {
         let outcome = Outcome::by_score(vec![7, 9, 9, 3, 12], SeatSet::one(Seat(4)));
         assert_eq!(outcome.ranks, [Some(2), Some(1), Some(1), Some(3), None]);
         assert_eq!(outcome.winners(), SeatSet::from_iter([Seat(1), Seat(2)]));
-        assert!(outcome.is_tie());
     }
 }

@@ -60,7 +60,7 @@ impl SeatSet {
         SeatSet(bits)
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == 0
@@ -72,7 +72,7 @@ impl SeatSet {
         self.0.count_ones() as usize
     }
 
-    /// Whether `seat` is in the set.
+    /// Returns whether `seat` is in the set.
     #[inline]
     pub fn contains(self, seat: Seat) -> bool {
         seat.index() < Self::CAPACITY && self.0 & (1 << seat.0) != 0

@@ -139,7 +139,7 @@ fn tries(game: &Trains) -> Vec<Answer> {
     tries
 }
 
-/// Whether two answers mean the same.
+/// Returns whether two answers mean the same.
 fn same(one: &Answer, other: &Answer) -> bool {
     match (one, other) {
         (Answer::Return(one), Answer::Return(other)) => {

@@ -74,7 +74,7 @@ impl Strengths {
         self.values.len()
     }
 
-    /// Whether there are no players.
+    /// Returns whether there are no players.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

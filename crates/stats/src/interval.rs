@@ -47,7 +47,7 @@ impl Interval {
         Interval { low: mean - reach, high: mean + reach }
     }
 
-    /// Whether the interval contains `value`.
+    /// Returns whether the interval contains `value`.
     pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }

@@ -22,6 +22,7 @@ pub mod interval;
 pub mod normal;
 pub mod podium;
 pub mod random;
+mod splitmix;
 pub mod sprt;
 pub mod student;
 
@@ -31,4 +32,5 @@ pub use elo::{EloEstimate, GameCounts, PairCounts};
 pub use interval::Interval;
 pub use podium::{Podium, podium};
 pub use random::RandomNumbers;
-pub use sprt::{EloModel, Sprt, SprtState, Verdict};
+pub use splitmix::SplitMix64;
+pub use sprt::{EloModel, Sprt, SprtState, SprtVerdict};

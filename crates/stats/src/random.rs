@@ -1,11 +1,12 @@
 //! Random numbers for simulations and sampling. The same seed gives the same numbers everywhere.
 
 use crate::elementary::ln;
+use crate::splitmix::SplitMix64;
 
-/// A generator of random numbers (SplitMix64). It is not for luck that players must not foresee.
+/// Random numbers of several distributions. They are not for luck that players must not foresee.
 #[derive(Clone, Debug)]
 pub struct RandomNumbers {
-    state: u64,
+    words: SplitMix64,
     /// The second number of the latest pair of normal numbers.
     spare: Option<f64>,
 }
@@ -13,16 +14,12 @@ pub struct RandomNumbers {
 impl RandomNumbers {
     /// The generator with this seed.
     pub fn new(seed: u64) -> RandomNumbers {
-        RandomNumbers { state: seed, spare: None }
+        RandomNumbers { words: SplitMix64::new(seed), spare: None }
     }
 
     /// The next 64 random bits.
     pub fn bits(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.words.next_word()
     }
 
     /// A number between 0 and 1, without both ends.

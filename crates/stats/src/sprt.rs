@@ -40,7 +40,7 @@ pub struct Sprt {
 
 /// The hypothesis that a test accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum SprtVerdict {
     /// The player is not stronger than `elo0`.
     H0,
     /// The player is at least `elo1` stronger.
@@ -57,7 +57,7 @@ pub struct SprtState {
     /// The LLR at which H1 is accepted.
     pub upper: f64,
     /// The accepted hypothesis; `None` while the test goes on.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<SprtVerdict>,
 }
 
 impl Sprt {
@@ -105,8 +105,8 @@ impl Sprt {
         let llr =
             if counts.iter().all(|count| *count == 0) { 0.0 } else { self.llr(counts, games) };
         let verdict = match llr {
-            llr if llr >= upper => Some(Verdict::H1),
-            llr if llr <= lower => Some(Verdict::H0),
+            llr if llr >= upper => Some(SprtVerdict::H1),
+            llr if llr <= lower => Some(SprtVerdict::H0),
             _ => None,
         };
         SprtState { llr, lower, upper, verdict }
@@ -209,9 +209,9 @@ mod tests {
         assert!((state.upper - 2.944_438_979).abs() < 1e-9);
         assert_eq!((state.llr, state.lower, state.verdict), (0.0, -state.upper, None));
         let state = sprt(0.05, 0.1).after_games(&GameCounts { losses: 0, draws: 2, wins: 900 });
-        assert_eq!(state.verdict, Some(Verdict::H1));
+        assert_eq!(state.verdict, Some(SprtVerdict::H1));
         let state = sprt(0.05, 0.1).after_games(&GameCounts { losses: 90, draws: 2, wins: 1 });
-        assert_eq!(state.verdict, Some(Verdict::H0));
+        assert_eq!(state.verdict, Some(SprtVerdict::H0));
     }
 
     #[test]

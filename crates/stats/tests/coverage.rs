@@ -3,7 +3,8 @@
 
 use agon_stats::elo::expected_score;
 use agon_stats::{
-    EloModel, GameCounts, Interval, Meeting, PairCounts, RandomNumbers, Sprt, Strengths, Verdict,
+    EloModel, GameCounts, Interval, Meeting, PairCounts, RandomNumbers, Sprt, SprtVerdict,
+    Strengths,
 };
 
 const RUNS: u32 = 10_000;
@@ -122,7 +123,7 @@ fn accepted_h1(sprt: &Sprt, elo: f64, pairs: bool) -> (f64, f64) {
                 break verdict;
             }
         };
-        accepted += u32::from(verdict == Verdict::H1);
+        accepted += u32::from(verdict == SprtVerdict::H1);
     }
     (f64::from(accepted) / f64::from(TESTS), length as f64 / f64::from(TESTS))
 }

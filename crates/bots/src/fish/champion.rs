@@ -80,7 +80,7 @@ pub struct AnswerCost {
     pub fish: f64,
     /// The best answer; the given one if the search finds no better.
     pub better: Answer,
-    /// Whether the search saw every line to its end.
+    /// True if the search saw every line to its end.
     pub exact: bool,
     /// How much the loss changed with the last step of depth; 0 if it is exact.
     pub change: f64,

@@ -84,7 +84,7 @@ pub(super) struct Field<const W: usize> {
 }
 
 impl<const W: usize> Field<W> {
-    /// Whether the tiles of the board fit into `W` words.
+    /// Returns whether the tiles of the board fit into `W` words.
     pub(super) fn fits(board: &Board) -> bool {
         board.shape().tiles() < W * 64
     }

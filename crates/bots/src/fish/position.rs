@@ -83,13 +83,13 @@ impl<const W: usize> Position<W> {
         position
     }
 
-    /// Whether the player to act places a penguin.
+    /// Returns whether the player to act places a penguin.
     #[inline]
     pub(super) fn places(&self) -> bool {
         self.unplaced[usize::from(self.turn)] > 0
     }
 
-    /// Whether a player has a penguin that can move.
+    /// Returns whether a player has a penguin that can move.
     #[inline]
     pub(super) fn can_move(&self, field: &Field<W>, player: usize) -> bool {
         let tiles = self.flocks[player].tiles().iter();

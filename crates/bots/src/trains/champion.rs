@@ -11,7 +11,7 @@ use agon_games::{Json, Seat};
 use std::time::{Duration, Instant};
 
 /// The rollouts that the champion plays for one answer.
-const ROLLOUTS: u32 = 3_000;
+const ROLLOUTS: u32 = 700;
 
 /// The rollouts of level 4.
 const ROLLOUTS_FEW: u32 = 150;

@@ -28,10 +28,21 @@ pub(super) type Goal = [u16; 2];
 pub(super) struct Scratch {
     cost: Vec<u32>,
     came: Vec<u16>,
-    done: Vec<bool>,
+    open: Vec<Open>,
+}
+
+/// A connection that can be used, with its price.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    ends: [u16; 2],
+    connection: u16,
+    price: u32,
 }
 
 const NOWHERE: u16 = u16::MAX;
+
+/// The price of a connection that cannot be used. Two of them can be added.
+pub(super) const CLOSED: u32 = u32::MAX / 2;
 
 impl Graph {
     pub(super) fn new(map: &Map) -> Graph {
@@ -57,47 +68,51 @@ impl Graph {
     }
 
     /// Appends the connections of the cheapest way between two cities to `way`, without those that
-    /// cost nothing, and returns its cost. `price` is the cost of a connection, `None` if it cannot
-    /// be used.
+    /// cost nothing, and returns its cost. `prices` are the costs of all connections, [`CLOSED`]
+    /// for those that cannot be used.
     pub(super) fn way(
         &self,
         [from, to]: Goal,
         scratch: &mut Scratch,
-        price: impl Fn(usize) -> Option<u32>,
+        prices: &[u32],
         way: &mut Vec<u16>,
     ) -> Option<u32> {
         let cities = self.steps.len();
         scratch.cost.clear();
-        scratch.cost.resize(cities, u32::MAX);
+        scratch.cost.resize(cities, CLOSED);
         scratch.came.clear();
         scratch.came.resize(cities, NOWHERE);
-        scratch.done.clear();
-        scratch.done.resize(cities, false);
         scratch.cost[usize::from(from)] = 0;
-        loop {
-            let open = (0..cities).filter(|city| !scratch.done[*city]);
-            let here = open.min_by_key(|city| scratch.cost[*city])?;
-            let cost = scratch.cost[here];
-            if cost == u32::MAX {
-                return None;
+        scratch.open.clear();
+        for (at, (ends, price)) in self.ends.iter().zip(prices).enumerate() {
+            if *price < CLOSED {
+                scratch.open.push(Open { ends: *ends, connection: at as u16, price: *price });
             }
-            if here == usize::from(to) {
-                break;
-            }
-            scratch.done[here] = true;
-            for step in &self.steps[here] {
-                let Some(price) = price(usize::from(step.connection)) else { continue };
-                let there = usize::from(step.city);
-                if cost + price < scratch.cost[there] {
-                    scratch.cost[there] = cost + price;
-                    scratch.came[there] = step.connection;
+        }
+        // Ways are short. Scanning all connections until nothing improves needs no queue, and takes
+        // the first of equal ways. Cities as far as the goal are not on a cheaper way to it.
+        let cost = &mut scratch.cost[..];
+        let mut improved = true;
+        while improved {
+            improved = false;
+            for open in &scratch.open {
+                let [one, other] = open.ends.map(usize::from);
+                let (near, far) = if cost[one] < cost[other] { (one, other) } else { (other, one) };
+                let sum = cost[near] + open.price;
+                if sum < cost[far] && sum < cost[usize::from(to)] {
+                    cost[far] = sum;
+                    scratch.came[far] = open.connection;
+                    improved = true;
                 }
             }
+        }
+        if scratch.cost[usize::from(to)] >= CLOSED {
+            return None;
         }
         let mut city = to;
         while city != from {
             let at = usize::from(scratch.came[usize::from(city)]);
-            if price(at) != Some(0) {
+            if prices[at] > 0 {
                 way.push(at as u16);
             }
             let [one, other] = self.ends[at];
@@ -119,7 +134,7 @@ impl Graph {
         paths
     }
 
-    /// Whether `own` connections join two cities.
+    /// Returns whether `own` connections join two cities.
     pub(super) fn joins(paths: &Paths, [from, to]: Goal) -> bool {
         let ends = paths.end(from).zip(paths.end(to));
         ends.is_some_and(|(from, to)| from.part == to.part)
@@ -150,12 +165,12 @@ impl Paths {
         self.cities[..usize::from(self.len)].iter().find(|end| end.city == city)
     }
 
-    /// Whether the network has a city.
+    /// Returns whether the network has a city.
     pub(super) fn contains(&self, city: u16) -> bool {
         self.end(city).is_some()
     }
 
-    /// Whether a longest path ends in a city.
+    /// Returns whether a longest path ends in a city.
     pub(super) fn ends_in(&self, city: u16) -> bool {
         self.end(city).is_some_and(|end| end.longest == self.longest)
     }

@@ -7,17 +7,23 @@
 //! ```text
 //!   champion     champion, level-N, cost of answers
 //!   └─ valuation     compares the choices of one seat
-//!      ├─ habits         how an opponent seems to choose
+//!      ├─ beliefs        what an opponent may be, hold and want
+//!      │  └─ aims           destinations that explain what an opponent acquired
+//!      ├─ tree           the next choices of the seat, compared during rollouts
 //!      └─ rollout        one game played to its end by models of the players
+//!         ├─ builder         the turns of the champion's own seat
 //!         └─ graph           ways and longest paths on the map
 //! ```
 
+mod aims;
+mod beliefs;
+mod builder;
 mod champion;
 mod graph;
 mod greedy;
-mod habits;
 pub mod plain;
 mod rollout;
+mod tree;
 mod valuation;
 
 pub use champion::{AnswerCost, Champion, cost};

@@ -1,19 +1,24 @@
 //! A game of Trains that is played on by models of the players, many times over, to value a choice.
 //!
 //! Everything public is known; the colours of other players' cards and their destinations are not,
-//! and every rollout draws them anew. Each opponent is modelled as one of three kinds of players
-//! ([`Kind`]); `habits` says how likely each kind is after the opponent's actions so far.
+//! and every rollout draws them anew from the `beliefs` about each opponent: what [`Kind`] of player
+//! it is, its cards and its destinations.
 
-use super::graph::{Goal, Graph, Paths, Scratch};
+use super::graph::{CLOSED, Goal, Graph, Paths, Scratch};
 use crate::SplitMix64;
+use agon_games::trains::{RAILS, View};
 
 /// The most players of a game.
 pub(super) const SEATS_MAX: usize = 8;
 
-const FREE: u8 = u8::MAX;
-const COLORS: usize = 4;
+pub(super) const FREE: u8 = u8::MAX;
+pub(super) const COLORS: usize = 4;
 const RAILS_LAST: u8 = 2;
-const DRAW: u16 = 2;
+pub(super) const DRAW: u16 = 2;
+const LENGTH_MIN: u8 = 3;
+
+/// The cards that a player begins with.
+pub(super) const HAND: u16 = 4;
 
 /// The value of one more segment of the longest path when a planner extends its network.
 const PATH_GAIN: u32 = 6;
@@ -26,8 +31,14 @@ pub(super) enum Kind {
     First { hold: u8 },
     /// Acquires a random connection it can pay for.
     Any,
+    /// Joins each destination on the shortest way, then acquires long connections that touch its
+    /// own.
+    Greedy,
     /// Joins its destinations on the cheapest ways, then extends its longest path.
     Planner,
+    /// The champion in its own rollouts: joins the destinations that it can still join, and takes
+    /// into account which connections others are about to acquire.
+    Builder,
 }
 
 /// The choice of a player on its turn.
@@ -52,6 +63,16 @@ impl Few {
         &self.all[..usize::from(self.len)]
     }
 
+    /// Removes a connection; returns whether it was there.
+    fn remove(&mut self, connection: u16) -> bool {
+        let found = self.as_slice().iter().position(|one| *one == connection);
+        if let Some(at) = found {
+            self.all.copy_within(at + 1..usize::from(self.len), at);
+            self.len -= 1;
+        }
+        found.is_some()
+    }
+
     pub(super) fn push(&mut self, connection: u16) {
         self.all[usize::from(self.len)] = connection;
         self.len += 1;
@@ -67,7 +88,7 @@ impl FromIterator<u16> for Few {
 }
 
 /// One player in a rollout.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Seated {
     pub(super) remains: bool,
     pub(super) kind: Kind,
@@ -76,10 +97,14 @@ pub(super) struct Seated {
     pub(super) own: Few,
     /// Its destinations; `None` for those that are not known.
     pub(super) goals: [Option<Goal>; 2],
-    /// The connections it plans to acquire, and its paths; valid unless `stale`.
-    wanted: Few,
-    paths: Paths,
-    stale: bool,
+    /// The cards that it will draw. Every player has its own, so that choices of one player do not
+    /// change the luck of the others.
+    pub(super) luck: SplitMix64,
+    /// The connections it plans to acquire; valid unless `stale`.
+    pub(super) wanted: Few,
+    pub(super) stale: bool,
+    /// The paths over its connections, if they are computed.
+    pub(super) paths: Option<Paths>,
 }
 
 impl Seated {
@@ -91,13 +116,21 @@ impl Seated {
             rails,
             own,
             goals: [None; 2],
+            luck: SplitMix64::new(0),
             wanted: Few::default(),
-            paths: Paths::default(),
+            paths: None,
             stale: true,
         }
     }
 
-    fn cards(&self) -> u32 {
+    /// Draws some cards.
+    pub(super) fn draw(&mut self, count: u16) {
+        for _ in 0..count {
+            self.hand[self.luck.index(COLORS)] += 1;
+        }
+    }
+
+    pub(super) fn cards(&self) -> u32 {
         self.hand.iter().map(|count| u32::from(*count)).sum()
     }
 }
@@ -105,9 +138,13 @@ impl Seated {
 /// The memory of planning.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
-    scratch: Scratch,
-    one: Vec<u16>,
+    pub(super) scratch: Scratch,
+    pub(super) prices: Vec<u32>,
+    pub(super) one: Vec<u16>,
     both: Vec<u16>,
+    pub(super) payable: Vec<u16>,
+    /// By connection, how often of a thousand somebody else acquires it in a round.
+    pub(super) risks: Vec<u32>,
 }
 
 /// A game in progress, as far as it is known or assumed.
@@ -121,6 +158,8 @@ pub(super) struct Rollout {
     pub(super) last_turns: Option<[bool; SEATS_MAX]>,
     pub(super) idle: u8,
     pub(super) over: bool,
+    /// How many connections nobody holds.
+    free: u16,
 }
 
 impl Rollout {
@@ -130,7 +169,43 @@ impl Rollout {
         for (seat, seated) in seats.iter().enumerate() {
             seated.own.as_slice().iter().for_each(|at| owner[usize::from(*at)] = seat as u8);
         }
-        Rollout { seats, owner, deck, turn, last_turns: None, idle: 0, over: false }
+        let free = owner.iter().filter(|owner| **owner == FREE).count() as u16;
+        Rollout { seats, owner, deck, turn, last_turns: None, idle: 0, over: false, free }
+    }
+
+    /// The public part of a game on the turn of `seat`, with its own hand and destinations.
+    pub(super) fn known(view: &View, graph: &Graph, seat: usize) -> Rollout {
+        // While destinations are picked, later seats have not been dealt their cards.
+        let picking = view.players[seat].destinations.is_none();
+        let mut deck = u16::from(view.deck);
+        let mut seats = Vec::new();
+        for player in &view.players {
+            let own = player.acquired.iter().filter_map(|held| view.map.find(held));
+            let own: Few = own.map(|at| at as u16).collect();
+            let mut seated = Seated::new(player.rails, own, !player.out);
+            seated.hand = player.hand.unwrap_or_default().counts();
+            let goal = |pair| Graph::goal(&view.map, &pair);
+            seated.goals = player.destinations.map_or([None; 2], |kept| kept.map(goal));
+            let dealt = !picking || player.rails > 0 || player.out;
+            if !dealt {
+                seated.rails = RAILS;
+                deck = deck.saturating_sub(HAND);
+            }
+            seats.push(seated);
+        }
+        let first = seats.iter().position(|seat| seat.remains).unwrap_or(0);
+        let mut game = Rollout::new(graph, seats, deck, if picking { first } else { seat });
+        if let Some(last) = &view.last_turns {
+            let mut set = [false; SEATS_MAX];
+            last.iter().for_each(|seat| set[seat.index()] = true);
+            game.last_turns = Some(set);
+        }
+        game
+    }
+
+    /// How many connections nobody holds.
+    pub(super) fn free(&self) -> u16 {
+        self.free
     }
 
     pub(super) fn is_payable(&self, graph: &Graph, at: usize) -> bool {
@@ -146,7 +221,7 @@ impl Rollout {
     }
 
     /// Carries out a choice of the player to act, and passes the turn.
-    pub(super) fn act(&mut self, graph: &Graph, choice: Choice, random: &mut SplitMix64) {
+    pub(super) fn act(&mut self, graph: &Graph, choice: Choice) {
         let turn = self.turn;
         match choice {
             Choice::Acquire(at) => {
@@ -156,17 +231,18 @@ impl Rollout {
                 seat.hand[color] -= length;
                 seat.rails -= length;
                 seat.own.push(at);
+                seat.paths = None;
+                seat.stale |= seat.kind == Kind::Greedy || !seat.wanted.remove(at);
                 self.owner[place] = turn as u8;
                 self.idle = 0;
-                for (other, seated) in self.seats.iter_mut().enumerate() {
-                    seated.stale |= other == turn || seated.wanted.as_slice().contains(&at);
+                for seated in &mut self.seats {
+                    seated.stale |= seated.wanted.as_slice().contains(&at);
                 }
+                self.free -= 1;
             }
             Choice::Draw if self.deck >= DRAW => {
                 self.deck -= DRAW;
-                let word = random.next_word() >> 60;
-                self.seats[turn].hand[(word & 3) as usize] += 1;
-                self.seats[turn].hand[(word >> 2) as usize] += 1;
+                self.seats[turn].draw(DRAW);
                 self.idle = 0;
             }
             Choice::Draw => self.idle += 1,
@@ -189,7 +265,8 @@ impl Rollout {
         }
         let remaining = self.seats.iter().filter(|seat| seat.remains).count();
         let last = self.last_turns.is_some_and(|seats| seats == [false; SEATS_MAX]);
-        if last || usize::from(self.idle) >= remaining {
+        // Nothing changes the points once all connections are held.
+        if last || self.free == 0 || usize::from(self.idle) >= remaining {
             self.over = true;
             return;
         }
@@ -205,11 +282,11 @@ impl Rollout {
     pub(super) fn finish(&mut self, graph: &Graph, work: &mut Workspace, random: &mut SplitMix64) {
         while !self.over {
             let choice = self.choose(graph, work, random);
-            self.act(graph, choice, random);
+            self.act(graph, choice);
         }
     }
 
-    /// The choice of the model of the player to act.
+    /// The choice of the player to act, according to its kind.
     pub(super) fn choose(
         &mut self,
         graph: &Graph,
@@ -217,15 +294,19 @@ impl Rollout {
         random: &mut SplitMix64,
     ) -> Choice {
         let seat = &self.seats[self.turn];
-        let draws = self.deck >= DRAW;
+        if seat.hand.iter().all(|count| *count < LENGTH_MIN) {
+            return Choice::Draw;
+        }
         let found = match seat.kind {
-            Kind::First { hold } if seat.cards() <= u32::from(hold) && draws => None,
+            Kind::First { hold } if seat.cards() <= u32::from(hold) => None,
             Kind::First { .. } => self.payable(graph).next(),
             Kind::Any => {
                 let count = self.payable(graph).count();
                 self.payable(graph).nth(random.index(count))
             }
+            Kind::Greedy => self.greedy(graph, work),
             Kind::Planner => self.planned(graph, work),
+            Kind::Builder => self.built(graph, work),
         };
         found.map_or(Choice::Draw, Choice::Acquire)
     }
@@ -248,9 +329,11 @@ impl Rollout {
         if !hurry && seat.wanted.len > 0 {
             return None;
         }
+        let paths = seat.paths.unwrap_or_else(|| graph.paths(seat.own.as_slice()));
+        self.seats[self.turn].paths = Some(paths);
         let mut best = None;
         for at in self.payable(graph) {
-            let worth = self.worth(graph, at);
+            let worth = self.worth(graph, &paths, at);
             if best.is_none_or(|(most, _)| worth > most) {
                 best = Some((worth, at));
             }
@@ -258,8 +341,60 @@ impl Rollout {
         best.map(|(_, at)| at)
     }
 
+    /// The connection that a greedy player acquires now. It waits while it wants any.
+    fn greedy(&mut self, graph: &Graph, work: &mut Workspace) -> Option<u16> {
+        if self.seats[self.turn].stale {
+            self.plan_shortest(graph, work);
+        }
+        let seat = &self.seats[self.turn];
+        if seat.wanted.len > 0 {
+            let mut wanted = seat.wanted.as_slice().iter().copied();
+            return wanted.find(|at| self.is_payable(graph, usize::from(*at)));
+        }
+        let own = || seat.own.as_slice().iter().map(|at| graph.ends[usize::from(*at)]);
+        let touches = |at: &u16| {
+            let ends = graph.ends[usize::from(*at)];
+            own().any(|other| other.iter().any(|city| ends.contains(city)))
+                && own().all(|other| other != ends)
+        };
+        self.payable(graph).max_by_key(|at| (touches(at), graph.length[usize::from(*at)]))
+    }
+
+    /// The segments of the shortest way for the player to act, whose connections it leaves in
+    /// `work.one`.
+    pub(super) fn shortest(&self, graph: &Graph, goal: Goal, work: &mut Workspace) -> Option<u32> {
+        work.one.clear();
+        work.prices.clear();
+        work.prices.extend(self.owner.iter().zip(&graph.length).map(
+            |(owner, length)| match *owner {
+                FREE => u32::from(*length),
+                owner if usize::from(owner) == self.turn => 0,
+                _ => CLOSED,
+            },
+        ));
+        graph.way(goal, &mut work.scratch, &work.prices, &mut work.one)
+    }
+
+    /// Plans the shortest way for each destination of the player to act, the shorter one first.
+    fn plan_shortest(&mut self, graph: &Graph, work: &mut Workspace) {
+        let turn = self.turn;
+        let mut ways: [Option<(u32, Few)>; 2] = [None; 2];
+        for (way, goal) in ways.iter_mut().zip(self.seats[turn].goals) {
+            let Some(goal) = goal else { continue };
+            let found = self.shortest(graph, goal, work);
+            *way = found
+                .filter(|segments| *segments <= u32::from(self.seats[turn].rails))
+                .map(|segments| (segments, work.one.iter().copied().collect()));
+        }
+        ways.sort_by_key(|way| way.as_ref().map_or(u32::MAX, |(segments, _)| *segments));
+        let seat = &mut self.seats[turn];
+        let all = ways.iter().flatten().flat_map(|(_, way)| way.as_slice());
+        seat.wanted = all.copied().collect();
+        seat.stale = false;
+    }
+
     /// How many free connections join the same cities.
-    fn alternatives(&self, graph: &Graph, at: u16) -> usize {
+    pub(super) fn alternatives(&self, graph: &Graph, at: u16) -> usize {
         let ends = graph.ends[usize::from(at)];
         let steps = &graph.steps[usize::from(ends[0])];
         let parallel = steps.iter().filter(|step| step.city == ends[1]);
@@ -268,9 +403,8 @@ impl Rollout {
 
     /// How much a connection helps the player to act: by its length, and by what it does for the
     /// longest path now and later.
-    fn worth(&self, graph: &Graph, at: u16) -> u32 {
+    fn worth(&self, graph: &Graph, paths: &Paths, at: u16) -> u32 {
         let seat = &self.seats[self.turn];
-        let paths = &seat.paths;
         let ends = graph.ends[usize::from(at)];
         let length = graph.length[usize::from(at)];
         let longest = paths.longest_with(ends, length).unwrap_or_else(|| {
@@ -298,24 +432,32 @@ impl Rollout {
         let goals = self.seats[turn].goals;
         let mut best: Option<(usize, u32)> = None;
         let mut wanted = Few::default();
+        self.set_prices(graph, &mut work.prices);
         for order in [goals, [goals[1], goals[0]]] {
             work.both.clear();
-            let (mut cost, mut open) = (0, goals.len());
+            let (mut cost, mut open, mut segments) = (0, goals.len(), 0);
+            let mut was = [0; OWN_MAX];
             for goal in order.into_iter().flatten() {
                 work.one.clear();
-                let planned = &work.both;
-                let price = |at: usize| self.price(graph, turn, at, planned);
-                let Some(more) = graph.way(goal, &mut work.scratch, price, &mut work.one) else {
+                let prices = &work.prices;
+                let Some(more) = graph.way(goal, &mut work.scratch, prices, &mut work.one) else {
                     continue;
                 };
-                let segments: u32 = (work.both.iter().chain(&work.one))
-                    .map(|at| u32::from(graph.length[usize::from(*at)]))
-                    .sum();
-                if segments <= u32::from(self.seats[turn].rails) {
-                    work.both.extend_from_slice(&work.one);
+                let one = work.one.iter();
+                let length: u32 = one.map(|at| u32::from(graph.length[usize::from(*at)])).sum();
+                if segments + length <= u32::from(self.seats[turn].rails) {
+                    for at in &work.one {
+                        was[work.both.len()] = work.prices[usize::from(*at)];
+                        work.prices[usize::from(*at)] = 0;
+                        work.both.push(*at);
+                    }
+                    segments += length;
                     cost += more;
                     open -= 1;
                 }
+            }
+            for (at, was) in work.both.iter().zip(was) {
+                work.prices[usize::from(*at)] = was;
             }
             if best.is_none_or(|best| (open, cost) < best) {
                 best = Some((open, cost));
@@ -324,22 +466,24 @@ impl Rollout {
         }
         let seat = &mut self.seats[turn];
         seat.wanted = wanted;
-        seat.paths = graph.paths(seat.own.as_slice());
         seat.stale = false;
         best.unwrap_or((0, 0))
     }
 
-    /// The cost of a connection for a player, in parts of a turn; `None` if others hold it.
-    fn price(&self, graph: &Graph, player: usize, at: usize, planned: &[u16]) -> Option<u32> {
-        let owner = self.owner[at];
-        if usize::from(owner) == player || planned.contains(&(at as u16)) {
-            return Some(0);
-        }
-        (owner == FREE).then(|| {
-            let held = self.seats[player].hand[usize::from(graph.color[at])];
-            let missing = graph.length[at].saturating_sub(held);
+    /// The cost of every connection for the player to act, in parts of a turn.
+    fn set_prices(&self, graph: &Graph, prices: &mut Vec<u32>) {
+        let hand = &self.seats[self.turn].hand;
+        prices.clear();
+        prices.extend(self.owner.iter().enumerate().map(|(at, owner)| {
+            if usize::from(*owner) == self.turn {
+                return 0;
+            }
+            if *owner != FREE {
+                return CLOSED;
+            }
+            let missing = graph.length[at].saturating_sub(hand[usize::from(graph.color[at])]);
             8 + 3 * u32::from(missing) + u32::from(graph.length[at])
-        })
+        }));
     }
 
     /// The points of every player, as the rules count them at the end.

@@ -4,12 +4,13 @@
 //! number of rollouts is fixed, so that the same request gets the same answer; the clock is a
 //! second bound for slow machines.
 
+use super::beliefs::{Beliefs, Effort};
 use super::graph::{Goal, Graph};
-use super::habits::{HAND, Habits};
-use super::rollout::{Choice, Few, Kind, Rollout, SEATS_MAX, Seated, Workspace};
+use super::rollout::{Choice, Kind, Rollout, SEATS_MAX, Workspace};
+use super::tree::Tree;
 use crate::SplitMix64;
 use agon_games::Seat;
-use agon_games::trains::{Answer, KEEP_LEN, OFFER_LEN, Pair, Question, RAILS, View};
+use agon_games::trains::{Answer, KEEP_LEN, OFFER_LEN, Pair, Question, View};
 use std::time::Instant;
 
 /// The rollouts of each choice before the first ones are dropped.
@@ -20,20 +21,18 @@ const ROLLOUTS_EACH: u32 = 24;
 const BLOCK: u32 = 100;
 const SURE: f64 = 4.0;
 
-/// How many pairs of destinations are guessed for each opponent: on most maps, and on those with
-/// more cities than [`CITIES_MANY`], where each guess takes long.
-const GUESSES: usize = 12;
-const GUESSES_FEW: usize = 2;
+/// How many guesses are made about an opponent; fewer on maps with more cities than
+/// [`CITIES_MANY`], where each takes long.
+const EFFORT: Effort = Effort { guesses: 48, pairs: 2_000 };
+const EFFORT_LITTLE: Effort = Effort { guesses: 4, pairs: 60 };
 const CITIES_MANY: usize = 60;
 
-/// How many offers are tried for one guess.
-const OFFERS: usize = 3;
+/// The lead that counts 0.7 of a sure win: far leads count little more, and near misses are better
+/// than far ones.
+const LEAD_SCALE: f64 = 12.0;
 
-/// The weight of a point of lead beside a win: enough to prefer safe wins and narrow losses.
-const POINT: f64 = 0.004;
-
-/// A lead beyond this counts no more.
-const LEAD_MAX: i32 = 50;
+/// How many own choices after the first one are compared in a tree.
+const DEPTH: usize = 3;
 
 /// How much a valuation may compute.
 #[derive(Clone, Copy, Debug)]
@@ -51,14 +50,19 @@ pub(super) struct Candidate {
     choice: Option<Choice>,
     sum: f64,
     count: u32,
+    tree: Tree,
 }
 
 impl Candidate {
+    fn new(answer: Answer, goals: [Option<Goal>; KEEP_LEN], choice: Option<Choice>) -> Candidate {
+        Candidate { answer, goals, choice, sum: 0.0, count: 0, tree: Tree::default() }
+    }
+
     fn mean(&self) -> f64 {
         self.sum / f64::from(self.count.max(1))
     }
 
-    /// Whether the candidate is this answer. Destinations may be given back in any order.
+    /// Returns whether the candidate is this answer. Destinations may be given back in any order.
     pub(super) fn is(&self, answer: &Answer) -> bool {
         match (&self.answer, answer) {
             (Answer::Return(own), Answer::Return(other)) => {
@@ -103,13 +107,11 @@ impl Pairs {
 pub(super) struct Valuation<'a> {
     view: &'a View,
     seat: usize,
-    /// The game as far as it is public, with the own hand, and the number of cards by seat.
+    /// The game as far as it is public, with the own hand.
     known: Rollout,
-    cards: Vec<u32>,
     graph: Graph,
-    habits: Vec<Habits>,
-    /// By seat: goals that the player may have. Empty until the first rollout.
-    rivals_goals: Vec<Vec<[Goal; KEEP_LEN]>>,
+    /// Empty until the first rollout.
+    beliefs: Beliefs,
     random: SplitMix64,
     work: Workspace,
 }
@@ -118,15 +120,13 @@ impl<'a> Valuation<'a> {
     /// A valuation for `seat`, whose own view this is.
     pub(super) fn new(view: &'a View, seat: Seat, random: SplitMix64) -> Valuation<'a> {
         let graph = Graph::new(&view.map);
-        let (known, cards) = known(view, &graph, seat.index());
+        let known = Rollout::known(view, &graph, seat.index());
         Valuation {
             view,
             seat: seat.index(),
             known,
-            cards,
-            habits: Habits::of_all(&graph, view),
             graph,
-            rivals_goals: vec![Vec::new(); view.players.len()],
+            beliefs: Beliefs::default(),
             random,
             work: Workspace::default(),
         }
@@ -149,7 +149,7 @@ impl<'a> Valuation<'a> {
                 let back = (0..OFFER_LEN).filter(|at| *at != one && *at != other);
                 let answer = Answer::Return(back.map(|at| offered[at]).collect());
                 let goals = [goals[one], goals[other]];
-                candidates.push(Candidate { answer, goals, choice: None, sum: 0.0, count: 0 });
+                candidates.push(Candidate::new(answer, goals, None));
             }
         }
         candidates
@@ -167,7 +167,7 @@ impl<'a> Valuation<'a> {
                     Answer::Acquire(self.view.map.connections()[usize::from(at)])
                 }
             };
-            Candidate { answer, goals, choice: Some(choice), sum: 0.0, count: 0 }
+            Candidate::new(answer, goals, Some(choice))
         };
         std::iter::once(Choice::Draw).chain(acquire).map(candidate).collect()
     }
@@ -198,20 +198,27 @@ impl<'a> Valuation<'a> {
         if alive.len() < 2 {
             return 0;
         }
-        self.guess_goals();
+        let is_late = || limits.until.is_some_and(|until| Instant::now() >= until);
+        if is_late() {
+            return self.planned(candidates);
+        }
+        let many = self.graph.steps.len() > CITIES_MANY;
+        let effort = if many { EFFORT_LITTLE } else { EFFORT };
+        let random = self.random.fork();
+        self.beliefs = Beliefs::new(&self.graph, self.view, self.seat, effort, random);
         let mut left = limits.rollouts;
         let mut each = ROLLOUTS_EACH;
         let mut pairs = Pairs::default();
         while left > 0 {
             for _ in 0..each {
-                if limits.until.is_some_and(|until| Instant::now() >= until) {
+                if is_late() {
                     left = 0;
                     break;
                 }
                 let luck = self.random.next_word();
                 let mut values = [0.0; 2];
                 for (at, alive) in alive.iter().enumerate() {
-                    let value = self.value(&candidates[*alive], luck);
+                    let value = self.value(&mut candidates[*alive], luck);
                     candidates[*alive].sum += value;
                     candidates[*alive].count += 1;
                     values[at.min(1)] = value;
@@ -251,7 +258,9 @@ impl<'a> Valuation<'a> {
         for _ in 0..rollouts.max(2) {
             let luck = self.random.next_word();
             let [one, other] = [one, other].map(|candidate| {
-                let game = self.rollout(candidate, luck);
+                let mut random = SplitMix64::new(luck);
+                let mut game = self.begun(candidate, &mut random);
+                game.finish(&self.graph, &mut self.work, &mut random);
                 lead(&game.points(&self.graph), &game, self.seat)
             });
             pairs.add(f64::from(one - other));
@@ -259,126 +268,64 @@ impl<'a> Valuation<'a> {
         pairs.difference()
     }
 
-    /// A seat's share of the win after one rollout, and a little for its lead.
-    fn value(&mut self, candidate: &Candidate, luck: u64) -> f64 {
-        let game = self.rollout(candidate, luck);
-        let points = game.points(&self.graph);
-        let lead = lead(&points, &game, self.seat);
-        let win = match lead {
-            1.. => 1.0,
-            0 => 1.0 / first_places(&points, &game) as f64,
-            _ => 0.0,
-        };
-        win + POINT * f64::from(lead.clamp(-LEAD_MAX, LEAD_MAX))
+    /// The value of one rollout, from -1 for a loss to 1 for a win. The lead varies less than the
+    /// winner, so that fewer rollouts suffice.
+    fn value(&mut self, candidate: &mut Candidate, luck: u64) -> f64 {
+        let mut random = SplitMix64::new(luck);
+        let mut game = self.begun(candidate, &mut random);
+        self.explore(&mut candidate.tree, &mut game, &mut random);
+        game.finish(&self.graph, &mut self.work, &mut random);
+        let lead = f64::from(lead(&game.points(&self.graph), &game, self.seat));
+        // A square root is the same on every machine; an exponential is not.
+        let value = lead / (lead * lead + LEAD_SCALE * LEAD_SCALE).sqrt();
+        candidate.tree.add(value);
+        value
     }
 
-    fn rollout(&mut self, candidate: &Candidate, luck: u64) -> Rollout {
-        let mut random = SplitMix64::new(luck);
-        let mut game = self.assumed(candidate.goals, &mut random);
-        if let Some(choice) = candidate.choice {
-            game.act(&self.graph, choice, &mut random);
+    /// Plays the next few turns of the seat by the tree.
+    fn explore(&mut self, tree: &mut Tree, game: &mut Rollout, random: &mut SplitMix64) {
+        tree.begin();
+        for _ in 0..DEPTH {
+            while !game.over && game.turn != self.seat {
+                let choice = game.choose(&self.graph, &mut self.work, random);
+                game.act(&self.graph, choice);
+            }
+            if game.over {
+                return;
+            }
+            let usual = game.choose(&self.graph, &mut self.work, random);
+            let chosen = tree.choose(&self.graph, game, usual);
+            game.act(&self.graph, chosen.unwrap_or(usual));
+            if chosen.is_none() {
+                return;
+            }
         }
-        game.finish(&self.graph, &mut self.work, &mut random);
+    }
+
+    /// A rollout after a choice.
+    fn begun(&self, candidate: &Candidate, random: &mut SplitMix64) -> Rollout {
+        let mut game = self.assumed(candidate.goals, random);
+        if let Some(choice) = candidate.choice {
+            game.act(&self.graph, choice);
+        }
         game
     }
 
     /// The game as it stands, with everything hidden drawn at random.
     fn assumed(&self, goals: [Option<Goal>; KEEP_LEN], random: &mut SplitMix64) -> Rollout {
-        let all = self.view.map.destinations();
         let mut game = self.known.clone();
         for (at, seated) in game.seats.iter_mut().enumerate() {
+            let luck = random.fork();
             if at == self.seat {
                 seated.goals = goals;
-                continue;
+                seated.kind = Kind::Builder;
+            } else if let Some(guess) = self.beliefs.sample(at, random) {
+                seated.clone_from(guess);
             }
-            seated.kind = self.habits[at].sample(random);
-            for _ in 0..self.cards[at] {
-                seated.hand[random.index(seated.hand.len())] += 1;
-            }
-            let guesses = &self.rivals_goals[at];
-            seated.goals = match seated.kind {
-                Kind::Planner if !guesses.is_empty() => random.pick(guesses).map(Some),
-                _ => std::array::from_fn(|_| Some(all[random.index(all.len())])),
-            };
+            seated.luck = luck;
         }
         game
     }
-
-    /// Fills the lists of goals that every other player may have: as a planner it kept the cheapest
-    /// two of five, and of several such offers the one that fits its connections best.
-    fn guess_goals(&mut self) {
-        let guesses = if self.graph.steps.len() <= CITIES_MANY { GUESSES } else { GUESSES_FEW };
-        let mut random = self.random.fork();
-        let kept: Vec<[Goal; KEEP_LEN]> =
-            (0..guesses * OFFERS).map(|_| self.kept_of_offer(&mut random)).collect();
-        let mut game = self.known.clone();
-        for seat in 0..game.seats.len() {
-            self.rivals_goals[seat].clear();
-            if seat == self.seat || !game.seats[seat].remains {
-                continue;
-            }
-            game.turn = seat;
-            for _ in 0..guesses {
-                let tried = [(); OFFERS].map(|()| {
-                    let kept = *random.pick(&kept);
-                    game.seats[seat].goals = kept.map(Some);
-                    (game.plan(&self.graph, &mut self.work), kept)
-                });
-                let best = tried.into_iter().min().expect("some offers");
-                self.rivals_goals[seat].push(best.1);
-            }
-        }
-    }
-
-    /// The two goals of a random offer that are cheapest on an empty map.
-    fn kept_of_offer(&mut self, random: &mut SplitMix64) -> [Goal; KEEP_LEN] {
-        let all = self.view.map.destinations();
-        let player = Seated::new(RAILS, Few::default(), true);
-        let mut empty = Rollout::new(&self.graph, vec![player], 0, 0);
-        let mut by_cost = [(); OFFER_LEN].map(|()| {
-            let goal = all[random.index(all.len())];
-            empty.seats[0].goals = [Some(goal), None];
-            (empty.plan(&self.graph, &mut self.work), goal)
-        });
-        by_cost.sort_unstable();
-        [by_cost[0].1, by_cost[1].1]
-    }
-}
-
-/// The public part of a game with the own hand of `seat`, and how many cards every player holds.
-fn known(view: &View, graph: &Graph, seat: usize) -> (Rollout, Vec<u32>) {
-    // While destinations are picked, later seats have not been dealt their cards.
-    let picking = view.players[seat].destinations.is_none();
-    let mut deck = u16::from(view.deck);
-    let (mut seats, mut cards) = (Vec::new(), Vec::new());
-    for player in &view.players {
-        let own = player.acquired.iter().filter_map(|held| view.map.find(held));
-        let own: Few = own.map(|at| at as u16).collect();
-        let mut seated = Seated::new(player.rails, own, !player.out);
-        seated.hand = player.hand.unwrap_or_default().counts();
-        let dealt = !picking || player.rails > 0 || player.out;
-        if !dealt {
-            seated.rails = RAILS;
-            deck = deck.saturating_sub(HAND as u16);
-        }
-        cards.push(if dealt { player.cards } else { HAND });
-        seats.push(seated);
-    }
-    let first = seats.iter().position(|seat| seat.remains).unwrap_or(0);
-    let mut game = Rollout::new(graph, seats, deck, if picking { first } else { seat });
-    if let Some(last) = &view.last_turns {
-        let mut set = [false; SEATS_MAX];
-        last.iter().for_each(|seat| set[seat.index()] = true);
-        game.last_turns = Some(set);
-    }
-    (game, cards)
-}
-
-/// How many players share the most points.
-fn first_places(points: &[i32; SEATS_MAX], game: &Rollout) -> usize {
-    let remaining = (0..game.seats.len()).filter(|at| game.seats[*at].remains);
-    let most = remaining.clone().map(|at| points[at]).max();
-    remaining.filter(|at| Some(points[*at]) == most).count().max(1)
 }
 
 /// The points of a seat less those of the best other player.

@@ -51,7 +51,7 @@ impl Boxes {
         usize::from(self.0)
     }
 
-    /// Whether `at` is still to be filled.
+    /// Returns whether `at` is still to be filled.
     pub fn is_open(self, at: ScoreBox) -> bool {
         self.0 & bit(at) == 0
     }
@@ -66,7 +66,7 @@ impl Boxes {
         (self.0 & (FIFTY - 1)).count_ones() as usize
     }
 
-    /// Whether the Yahtzee box holds 50.
+    /// Returns whether the Yahtzee box holds 50.
     pub fn yahtzee_is_50(self) -> bool {
         self.0 & FIFTY != 0
     }

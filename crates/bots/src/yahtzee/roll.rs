@@ -40,7 +40,7 @@ impl Keepers {
         (0..32).map(Keepers)
     }
 
-    /// Whether the die at `position` (from 0) is kept.
+    /// Returns whether the die at `position` (from 0) is kept.
     pub fn keeps(self, position: usize) -> bool {
         self.0 >> position & 1 != 0
     }

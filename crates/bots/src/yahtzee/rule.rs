@@ -89,7 +89,7 @@ impl FromStr for Rule {
     }
 }
 
-/// Whether five dice of `face` may go into `at` under the forced-joker rule.
+/// Returns whether five dice of `face` may go into `at` under the forced-joker rule.
 fn forced_allows(boxes: Boxes, at: ScoreBox, face: u8) -> bool {
     if boxes.is_open(ScoreBox::Yahtzee) {
         true

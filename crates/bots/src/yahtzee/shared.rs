@@ -16,7 +16,7 @@ static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
 /// table.
 #[derive(Debug, Default)]
 pub struct Origin {
-    /// Whether this call had to solve the table.
+    /// True if this call had to solve the table.
     pub solved: bool,
     /// The cache file, if one is set.
     pub file: Option<PathBuf>,

@@ -26,6 +26,8 @@ fn assert_same<G: Game>(typed: &G, erased: &dyn GameState, kind: &dyn GameKind) 
     assert_eq!(erased.outcome(), typed.outcome());
     let drawn = erased.drawn().map(|drawn| drawn.get().to_owned());
     assert_eq!(drawn, typed.drawn().map(|drawn| json(&drawn).get().to_owned()));
+    let written = text(|out| assert_eq!(erased.write_drawn(out), drawn.is_some()));
+    assert_eq!(written, drawn.unwrap_or_default());
     let names = ["Ann".to_owned()];
     assert_eq!(erased.render(&names, true), typed.render(&names, true));
     for viewer in VIEWERS {
@@ -97,6 +99,10 @@ fn played_alike<G: Game>(registry: &Registry, config: &G::Config) {
         assert_eq!(erased.check(seat, "[").unwrap_err().code, "malformed");
         assert!(*before == *erased);
         typed.apply(seat, &answer).unwrap();
+        let mut written = b"before".to_vec();
+        assert!(before.clone().apply_to(seat, "[", &mut written).is_err());
+        before.clone().apply_to(seat, &text, &mut written).unwrap();
+        assert_eq!(String::from_utf8(written), Ok(format!("before{text}")));
         assert_eq!(erased.apply(seat, &text).unwrap().get(), text);
         assert!(*before != *erased);
         let told = erased.tell(&*before, seat, &text);

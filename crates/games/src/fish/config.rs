@@ -43,10 +43,10 @@ pub struct Config {
     pub difficulty: u32,
     /// The board, tile by tile; 0 is a hole.
     pub board: Option<Board>,
-    /// Whether a board that cannot hold all penguins is refused. Otherwise players that find no
+    /// True if a board that cannot hold all penguins is refused. Otherwise players that find no
     /// free tile are removed as they are asked for one.
     pub room_check: bool,
-    /// Whether players are asked to confirm their colour and their opponents' before they place.
+    /// True if players are asked to confirm their colour and their opponents' before they place.
     pub confirm: bool,
 }
 

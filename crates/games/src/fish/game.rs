@@ -30,7 +30,7 @@ pub struct Fish {
     pub(super) introduced: SeatSet,
     pub(super) removed: SeatSet,
     pub(super) recent: Recent,
-    /// Whether nothing has happened since set-up.
+    /// True if nothing has happened since set-up.
     pub(super) untouched: bool,
 }
 
@@ -60,6 +60,14 @@ impl Game for Fish {
     type Answer = Answer;
     type View = View;
     type Drawn = Drawn;
+
+    fn usual_answer(text: &str) -> Option<Answer> {
+        Answer::usual(text)
+    }
+
+    fn write_answer(answer: &Answer, out: &mut Vec<u8>) {
+        write::write_answer(answer, out);
+    }
 
     fn new(config: &Config, seats: usize, seed: &Seed) -> Result<Fish, SetupError> {
         if !Self::SEATS.contains(&seats) {

@@ -28,7 +28,7 @@ impl TileSet {
         set
     }
 
-    /// Whether `tile` is in the set.
+    /// Returns whether `tile` is in the set.
     #[inline]
     pub fn contains(&self, tile: Tile) -> bool {
         self.0[Self::word(tile)] >> (tile.0 % 64) & 1 != 0
@@ -51,7 +51,7 @@ impl TileSet {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether no tile is in the set.
+    /// Returns whether no tile is in the set.
     pub fn is_empty(&self) -> bool {
         self.0 == [0; WORDS]
     }
@@ -135,7 +135,7 @@ impl Ice {
         self.board.fish(tile)
     }
 
-    /// Whether `tile` exists and has no penguin.
+    /// Returns whether `tile` exists and has no penguin.
     #[inline]
     pub fn is_free(&self, tile: Tile) -> bool {
         self.free.contains(tile)
@@ -147,7 +147,7 @@ impl Ice {
         &self.free
     }
 
-    /// Whether any tile is free.
+    /// Returns whether any tile is free.
     #[inline]
     pub fn any_free(&self) -> bool {
         match self.shape().small() {
@@ -180,7 +180,7 @@ impl Ice {
         self.taken.remove(tile);
     }
 
-    /// Whether a penguin on `from` can move at all.
+    /// Returns whether a penguin on `from` can move at all.
     #[inline]
     pub fn can_leave(&self, from: Tile) -> bool {
         match self.shape().small() {
@@ -191,7 +191,7 @@ impl Ice {
         }
     }
 
-    /// Whether a penguin on any of these tiles can move.
+    /// Returns whether a penguin on any of these tiles can move.
     #[inline]
     pub fn any_can_leave<const N: usize>(&self, from: &[Tile; N]) -> bool {
         match self.shape().small() {
@@ -215,7 +215,7 @@ impl Ice {
         }
     }
 
-    /// Whether a penguin on `from` can slide to `to`.
+    /// Returns whether a penguin on `from` can slide to `to`.
     #[inline]
     pub fn reaches(&self, from: Tile, to: Tile) -> bool {
         match self.shape().small() {

@@ -94,6 +94,42 @@ pub enum Answer {
     Move(Action),
 }
 
+impl Answer {
+    /// Reads an answer without spaces whose numbers are small.
+    pub(super) fn usual(text: &str) -> Option<Answer> {
+        if let Some(rest) = text.strip_prefix(r#"{"move":["#) {
+            let (from, rest) = usual_position(rest)?;
+            let (to, rest) = usual_position(rest.strip_prefix(',')?)?;
+            return (rest == "]}").then_some(Answer::Move(Action { from, to }));
+        }
+        if let Some(rest) = text.strip_prefix(r#"{"place":"#) {
+            let (at, rest) = usual_position(rest)?;
+            return (rest == "}").then_some(Answer::Place(at));
+        }
+        (text == r#""ok""#).then_some(Answer::Ok)
+    }
+}
+
+/// The position that a text begins with, and the rest.
+fn usual_position(text: &str) -> Option<(Position, &str)> {
+    let (row, rest) = usual_number(text.strip_prefix('[')?)?;
+    let (column, rest) = usual_number(rest.strip_prefix(',')?)?;
+    Some((Position::new(row, column), rest.strip_prefix(']')?))
+}
+
+/// The number of one or two digits that a text begins with, and the rest.
+fn usual_number(text: &str) -> Option<(i64, &str)> {
+    let digit = |at: usize| text.as_bytes().get(at).filter(|byte| byte.is_ascii_digit());
+    let number = |byte: &u8| i64::from(byte - b'0');
+    let first = number(digit(0)?);
+    match digit(1) {
+        None => Some((first, &text[1..])),
+        // JSON has no zeros in front.
+        Some(_) if first == 0 => None,
+        Some(second) => Some((10 * first + number(second), &text[2..])),
+    }
+}
+
 /// The phases of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -120,7 +156,7 @@ pub struct PlayerView {
     pub score: u32,
     /// Its penguins, in the order they were placed.
     pub places: Vec<Position>,
-    /// Whether it was removed.
+    /// True if it was removed.
     pub removed: bool,
 }
 
@@ -144,8 +180,8 @@ pub struct View {
     pub players: Vec<PlayerView>,
     /// The moves since this seat's own last move, the latest last; empty before its first move, and
     /// from a removal on until it has moved again. Public views have the latest move only, if
-    /// nobody was removed since. Who was passed over is not listed. A seat that is passed over
-    /// itself sees the latest few.
+    /// nobody was removed since. Players who were passed over are not listed. A seat that is passed
+    /// over itself sees the latest few.
     pub since: Vec<Action>,
 }
 
@@ -164,5 +200,32 @@ impl View {
             })
             .collect();
         State { players, board: self.board.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_spelling_means_the_same_as_any_json() {
+        for text in
+            [r#""ok""#, r#"{"place":[0,10]}"#, r#"{"move":[[1,0],[23,4]]}"#, r#"{"place":[9,7]}"#]
+        {
+            let due: Answer = serde_json::from_str(text).expect("an answer");
+            assert_eq!(Answer::usual(text), Some(due), "{text}");
+            for at in 0..text.len() {
+                for piece in ["", " ", "0", "-1", "01", ".5", ",", "]", "99999999999999999999"] {
+                    let changed = [&text[..at], piece, &text[at + 1..]].concat();
+                    if let Some(usual) = Answer::usual(&changed) {
+                        let due: Answer = serde_json::from_str(&changed).expect("an answer");
+                        assert_eq!(usual, due, "{changed}");
+                    }
+                }
+            }
+        }
+        for unusual in [r#"{"place":[-1,0]}"#, r#"{"place":[100,0]}"#, r#"{"place":[00,0]}"#] {
+            assert_eq!(Answer::usual(unusual), None, "{unusual}");
+        }
     }
 }

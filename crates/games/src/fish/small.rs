@@ -149,7 +149,8 @@ impl Small {
         self.along[usize::from(self.starts[from.index() % 64][direction]) + steps]
     }
 
-    /// Whether a penguin on `from` can slide to `to`, given the free tiles as bits by tile number.
+    /// Returns whether a penguin on `from` can slide to `to`, given the free tiles as bits by tile
+    /// number.
     #[inline]
     pub(super) fn reaches(&self, free: u64, from: Tile, to: Tile) -> bool {
         self.paths[from.index() % 64][to.index() % 64] & !free == 0

@@ -1,7 +1,8 @@
 //! The view as JSON text, written straight from the game: the bytes that the [`View`](super::View)
 //! would be written as, without the lists it is made of. A property test compares the two.
 
-use super::{Color, Fish, Phase, Position, Tile, penguins_each};
+use super::{Action, Answer, Color, Fish, Phase, Position, Tile, penguins_each};
+use crate::game::write_json;
 use crate::write::{comma, number};
 use crate::{Game, Seat, Viewer};
 
@@ -43,26 +44,50 @@ pub(super) fn write_view(game: &Fish, viewer: Viewer, out: &mut Vec<u8>) {
     for (place, [from, to]) in game.recent.since(you).enumerate() {
         comma(out, place);
         out.push(b'[');
-        position(out, game, from);
+        tile(out, game, from);
         out.push(b',');
-        position(out, game, to);
+        tile(out, game, to);
         out.push(b']');
     }
     out.extend_from_slice(b"]}");
+}
+
+/// Writes an answer.
+pub(super) fn write_answer(answer: &Answer, out: &mut Vec<u8>) {
+    match answer {
+        Answer::Ok => out.extend_from_slice(br#""ok""#),
+        Answer::Place(at) => {
+            out.extend_from_slice(br#"{"place":"#);
+            position(out, *at);
+            out.push(b'}');
+        }
+        Answer::Move(Action { from, to }) => {
+            out.extend_from_slice(br#"{"move":["#);
+            position(out, *from);
+            out.push(b',');
+            position(out, *to);
+            out.extend_from_slice(b"]}");
+        }
+    }
 }
 
 /// Writes the rows of the board, without the brackets around them.
 fn board(out: &mut Vec<u8>, game: &Fish) {
     let columns = game.ice.shape().columns();
     let occupied = Seat::all(game.seats()).flat_map(|seat| game.flock(seat));
-    for (at, fish) in game.ice.fish_by_tile(occupied).enumerate() {
-        match (at % columns, at) {
-            (0, 0) => out.push(b'['),
-            (0, _) => out.extend_from_slice(b"],["),
-            _ => out.push(b','),
+    out.push(b'[');
+    let mut column = 0;
+    for fish in game.ice.fish_by_tile(occupied) {
+        if column == columns {
+            // The comma behind the last tile of the row.
+            out.pop();
+            out.extend_from_slice(b"],[");
+            column = 0;
         }
-        out.push(b'0' + fish);
+        out.extend_from_slice(&[b'0' + fish, b',']);
+        column += 1;
     }
+    out.pop();
     out.push(b']');
 }
 
@@ -72,9 +97,9 @@ fn player(out: &mut Vec<u8>, game: &Fish, seat: Seat) {
     out.extend_from_slice(br#"","score":"#);
     number(out, game.scores[seat.index()].into());
     out.extend_from_slice(br#","places":["#);
-    for (place, tile) in game.flock(seat).enumerate() {
+    for (place, stands_on) in game.flock(seat).enumerate() {
         comma(out, place);
-        position(out, game, tile);
+        tile(out, game, stands_on);
     }
     out.extend_from_slice(match game.removed.contains(seat) {
         true => br#"],"removed":true}"#,
@@ -82,11 +107,19 @@ fn player(out: &mut Vec<u8>, game: &Fish, seat: Seat) {
     });
 }
 
-fn position(out: &mut Vec<u8>, game: &Fish, tile: Tile) {
-    let Position { row, column } = game.ice.shape().position(tile);
-    out.push(b'[');
-    number(out, row as u32);
-    out.push(b',');
-    number(out, column as u32);
-    out.push(b']');
+fn tile(out: &mut Vec<u8>, game: &Fish, tile: Tile) {
+    position(out, game.ice.shape().position(tile));
+}
+
+fn position(out: &mut Vec<u8>, at: Position) {
+    match (at.row, at.column) {
+        (row @ 0..10, column @ 0..10) => {
+            out.extend_from_slice(&[b'[', digit(row), b',', digit(column), b']']);
+        }
+        _ => write_json(&at, out),
+    }
+}
+
+fn digit(number: i64) -> u8 {
+    b'0' + number as u8
 }

@@ -17,7 +17,7 @@ pub struct Config {
     /// are offered in order, the first five remaining.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "deck")]
     pub deck: Option<Vec<Color>>,
-    /// Whether players confirm what they are told, as they do over the Trains wire: their hand
+    /// True if players confirm what they are told, as they do over the Trains wire: their hand
     /// before they pick destinations, and the cards they asked for.
     pub confirm: bool,
 }

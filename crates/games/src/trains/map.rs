@@ -145,6 +145,8 @@ pub struct Map {
     network: Network,
     /// The map as JSON, as every request includes it; cached after the first use.
     pub(super) text: OnceLock<Json>,
+    /// Each connection as JSON, as requests list the acquired ones; cached after the first use.
+    pub(super) connection_texts: OnceLock<Box<[Json]>>,
 }
 
 impl Map {
@@ -160,7 +162,8 @@ impl Map {
         let cities = checked_cities(draft.cities, width, height)?;
         let connections = checked_connections(&draft.connections, &cities)?;
         let network = Network::new(&cities, &connections);
-        Ok(Map { width, height, cities, connections, network, text: OnceLock::new() })
+        let (text, connection_texts) = (OnceLock::new(), OnceLock::new());
+        Ok(Map { width, height, cities, connections, network, text, connection_texts })
     }
 
     /// The largest x a city may have.
@@ -204,7 +207,7 @@ impl Map {
         self.network.ends[connection]
     }
 
-    /// Whether some path joins the two cities.
+    /// Returns whether some path joins the two cities.
     pub fn joined(&self, pair: &Pair) -> bool {
         let parts = [pair.first(), pair.second()]
             .map(|name| self.city(name).map(|city| self.network.part[city]));
@@ -228,7 +231,7 @@ impl Map {
         Pair::in_order(name(first), name(second))
     }
 
-    /// Whether there are enough destinations for a game of `seats` players.
+    /// Returns whether there are enough destinations for a game of `seats` players.
     pub fn serves(&self, seats: usize) -> bool {
         self.destination_count() >= Map::destinations_needed(seats)
     }

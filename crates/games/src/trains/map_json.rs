@@ -80,6 +80,12 @@ impl Map {
     pub(super) fn text(&self) -> &Json {
         self.text.get_or_init(|| crate::json(&Written(self)))
     }
+
+    /// Each connection as JSON, in the order of the map.
+    pub(super) fn connection_texts(&self) -> &[Json] {
+        let texts = || self.connections().iter().map(crate::json).collect();
+        self.connection_texts.get_or_init(texts)
+    }
 }
 
 impl Serialize for Map {

@@ -37,8 +37,13 @@ impl Name {
 
     /// The name as text.
     pub fn as_str(&self) -> &str {
+        std::str::from_utf8(self.as_bytes()).expect("names are ASCII")
+    }
+
+    /// The characters of the name, which are ASCII.
+    pub(super) fn as_bytes(&self) -> &[u8] {
         let len = self.0.iter().position(|byte| *byte == 0).unwrap_or(NAME_LEN_MAX);
-        std::str::from_utf8(&self.0[..len]).expect("names are ASCII")
+        &self.0[..len]
     }
 }
 

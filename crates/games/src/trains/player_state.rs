@@ -56,20 +56,20 @@ impl PlayerState {
         self.this.cards.values().fold(0, |sum, count| sum.saturating_add(count.0))
     }
 
-    /// Whether a player holds a connection.
+    /// Returns whether a player holds a connection.
     pub fn is_held(&self, connection: &Connection) -> bool {
         self.this.acquired.contains(connection)
             || self.acquired.iter().any(|acquired| acquired.contains(connection))
     }
 
-    /// Whether the active player has the cards and rails for a connection.
+    /// Returns whether the active player has the cards and rails for a connection.
     pub fn can_pay(&self, connection: &Connection) -> bool {
         let price = u64::from(connection.length.segments());
         let cards = self.this.cards.get(&connection.color).map_or(0, |count| count.0);
         cards >= price && self.this.rails.0 >= price
     }
 
-    /// Whether the active player may acquire a connection.
+    /// Returns whether the active player may acquire a connection.
     pub fn may_acquire(&self, map: &Map, connection: &Connection) -> bool {
         map.find(connection).is_some() && self.can_pay(connection) && !self.is_held(connection)
     }

@@ -21,6 +21,14 @@ impl Game for Trains {
     type View = View;
     type Drawn = Drawn;
 
+    fn usual_answer(text: &str) -> Option<Answer> {
+        Answer::usual(text)
+    }
+
+    fn write_answer(answer: &Answer, out: &mut Vec<u8>) {
+        write::write_answer(answer, out);
+    }
+
     fn new(config: &Config, seats: usize, seed: &Seed) -> Result<Trains, SetupError> {
         Trains::set_up(config, seats, seed)
     }
@@ -156,6 +164,17 @@ impl Game for Trains {
         let offered = self.drawn.offered.then(|| self.offered());
         let nothing = cards.is_empty() && offered.is_none();
         (!nothing).then_some(Drawn { seat: Seat(self.drawn.seat), cards, offered })
+    }
+
+    fn write_drawn(&self, out: &mut Vec<u8>) -> bool {
+        if !self.drawn.offered {
+            return write::write_cards(self, out);
+        }
+        let drawn = self.drawn();
+        drawn.is_some_and(|drawn| {
+            write_json(&drawn, out);
+            true
+        })
     }
 
     fn render(&self, names: &[String], colour: bool) -> String {

@@ -30,7 +30,7 @@ pub(super) enum Stage {
 
 /// The possessions of one player.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Place {
+pub(super) struct Possessions {
     /// Cards by colour.
     pub(super) hand: [u8; Color::ALL.len()],
     pub(super) rails: u8,
@@ -39,7 +39,7 @@ pub(super) struct Place {
     pub(super) kept: Option<[u32; KEEP_LEN]>,
 }
 
-impl Place {
+impl Possessions {
     /// The connections it holds, in the order it acquired them in.
     #[inline]
     pub(super) fn held(&self) -> &[u16] {
@@ -69,7 +69,7 @@ pub(super) struct Drawn {
     pub(super) seat: u8,
     /// How many cards, the latest of the deck.
     pub(super) cards: u8,
-    /// Whether destinations were offered.
+    /// True if destinations were offered.
     pub(super) offered: bool,
 }
 
@@ -83,7 +83,7 @@ pub struct Trains {
     pub(super) turn: Seat,
     pub(super) seats: u8,
     pub(super) remaining: SeatSet,
-    pub(super) places: [Place; SEATS_MAX],
+    pub(super) places: [Possessions; SEATS_MAX],
     pub(super) deck: Deck,
     /// The free connections, one bit each.
     pub(super) free: Box<[u64]>,
@@ -120,7 +120,7 @@ impl Trains {
             turn: Seat(0),
             seats: seats as u8,
             remaining: SeatSet::first_n(seats),
-            places: [Place::default(); SEATS_MAX],
+            places: [Possessions::default(); SEATS_MAX],
             deck,
             last_turns: None,
             idle: 0,
@@ -182,12 +182,12 @@ impl Trains {
     }
 
     #[inline]
-    pub(super) fn place(&self, seat: Seat) -> &Place {
+    pub(super) fn place(&self, seat: Seat) -> &Possessions {
         &self.places[seat.index()]
     }
 
     #[inline]
-    pub(super) fn place_mut(&mut self, seat: Seat) -> &mut Place {
+    pub(super) fn place_mut(&mut self, seat: Seat) -> &mut Possessions {
         &mut self.places[seat.index()]
     }
 
@@ -201,7 +201,7 @@ impl Trains {
         self.map.pair(self.map.destinations()[at as usize])
     }
 
-    /// Whether a connection is free.
+    /// Returns whether a connection is free.
     #[inline]
     pub(super) fn is_free(&self, connection: usize) -> bool {
         self.free[connection / 64] & (1 << (connection % 64)) != 0

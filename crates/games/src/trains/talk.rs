@@ -1,6 +1,6 @@
 //! The questions and answers of a seat.
 
-use super::{Color, Connection, Pair};
+use super::{Color, Connection, Length, Name, Pair};
 use crate::Seat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,27 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Reads an answer of the kinds that are given most, without spaces.
+    pub(super) fn usual(text: &str) -> Option<Answer> {
+        match text {
+            r#""more-cards""# => return Some(Answer::MoreCards),
+            r#""ok""# => return Some(Answer::Ok),
+            _ => {}
+        }
+        // Names and colours have no quotation marks.
+        let (one, rest) = text.strip_prefix(r#"{"acquire":[""#)?.split_once('"')?;
+        let (other, rest) = rest.strip_prefix(r#",""#)?.split_once('"')?;
+        let (color, rest) = rest.strip_prefix(r#",""#)?.split_once('"')?;
+        let length = match rest {
+            ",3]}" => Length::ALL[0],
+            ",4]}" => Length::ALL[1],
+            ",5]}" => Length::ALL[2],
+            _ => return None,
+        };
+        let pair = Pair::new(Name::new(one).ok()?, Name::new(other).ok()?).ok()?;
+        Some(Answer::Acquire(Connection::new(pair, Color::from_name(color)?, length)))
+    }
+
     /// The name of the answer in error messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
@@ -101,6 +122,32 @@ mod tests {
         }
         assert!(serde_json::from_str::<Answer>(r#""void""#).is_err());
         assert!(serde_json::from_str::<Answer>(r#"{"acquire":["A","B","red"]}"#).is_err());
+    }
+
+    #[test]
+    fn usual_spelling_means_the_same_as_any_json() {
+        let connection = r#"{"acquire":["B","A c.","red",3]}"#;
+        for text in [r#""more-cards""#, r#""ok""#, connection] {
+            let due: Answer = serde_json::from_str(text).expect("an answer");
+            assert_eq!(Answer::usual(text), Some(due), "{text}");
+            for at in 0..text.len() {
+                for piece in ["", " ", "\"", "\\", ",", "]", "A", "7"] {
+                    let changed = [&text[..at], piece, &text[at + 1..]].concat();
+                    if let Some(usual) = Answer::usual(&changed) {
+                        let due: Answer = serde_json::from_str(&changed).expect("an answer");
+                        assert_eq!(usual, due, "{changed}");
+                    }
+                }
+            }
+        }
+        for length in ["4", "5"] {
+            let text = connection.replace('3', length);
+            let due: Answer = serde_json::from_str(&text).expect("an answer");
+            assert_eq!(Answer::usual(&text), Some(due), "{text}");
+        }
+        for unusual in [r#"{"return":[]}"#, r#"{"acquire":["A","A","red",3]}"#] {
+            assert_eq!(Answer::usual(unusual), None, "{unusual}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The effects of answers and removals, and the end of a game.
 
-use super::state::{Deed, Drawn, Place, Stage, Trains};
+use super::state::{Deed, Drawn, Possessions, Stage, Trains};
 use super::talk::{Answer, KEEP_LEN, MORE_LEN, OFFER_LEN, RAILS_LAST, RETURN_LEN};
 use super::{Connection, Pair};
 use crate::{Refusal, Seat};
@@ -190,7 +190,7 @@ impl Trains {
         self.remaining.remove(seat);
         self.history.push((seat, Deed::Removed));
         let place = *self.place(seat);
-        *self.place_mut(seat) = Place { kept: place.kept, ..Place::default() };
+        *self.place_mut(seat) = Possessions { kept: place.kept, ..Possessions::default() };
         for at in place.held() {
             self.free[usize::from(*at) / 64] |= 1 << (at % 64);
         }

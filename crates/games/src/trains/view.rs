@@ -38,7 +38,7 @@ pub struct View {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Player {
-    /// Whether the player was removed.
+    /// True if the player was removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub out: bool,
     /// How many rails it has left.

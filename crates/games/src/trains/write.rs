@@ -2,7 +2,9 @@
 //! would be written as, without the lists it is made of. A property test compares the two.
 
 use super::state::{Deed, Stage, Trains};
-use super::{Color, Connection, Hand, Pair};
+use super::talk::{Answer, HAND_LEN, MORE_LEN};
+use super::{Color, Hand, Pair};
+use crate::game::write_json;
 use crate::write::{comma, number, seats};
 use crate::{Seat, Viewer};
 
@@ -43,6 +45,47 @@ pub(super) fn write_view(game: &Trains, viewer: Viewer, with_past: bool, out: &m
     out.extend_from_slice(b"]}");
 }
 
+/// Writes an answer.
+pub(super) fn write_answer(answer: &Answer, out: &mut Vec<u8>) {
+    match answer {
+        Answer::Ok => out.extend_from_slice(br#""ok""#),
+        Answer::MoreCards => out.extend_from_slice(br#""more-cards""#),
+        Answer::Acquire(one) => {
+            out.extend_from_slice(br#"{"acquire":["#);
+            cities(out, one.pair);
+            out.extend_from_slice(br#",""#);
+            out.extend_from_slice(one.color.name().as_bytes());
+            out.extend_from_slice(br#"","#);
+            number(out, one.length.segments().into());
+            out.extend_from_slice(b"]}");
+        }
+        Answer::Return(_) => write_json(answer, out),
+    }
+}
+
+/// Writes the cards that the latest step drew; `false` if it drew none.
+pub(super) fn write_cards(game: &Trains, out: &mut Vec<u8>) -> bool {
+    match usize::from(game.drawn.cards) {
+        0 => return false,
+        MORE_LEN => cards(out, game.drawn.seat, &game.deck.latest::<MORE_LEN>()),
+        _ => cards(out, game.drawn.seat, &game.deck.latest::<HAND_LEN>()),
+    }
+    true
+}
+
+fn cards(out: &mut Vec<u8>, seat: u8, drawn: &[Color]) {
+    out.extend_from_slice(br#"{"seat":"#);
+    number(out, seat.into());
+    out.extend_from_slice(br#","cards":["#);
+    for (place, color) in drawn.iter().enumerate() {
+        comma(out, place);
+        out.push(b'"');
+        out.extend_from_slice(color.name().as_bytes());
+        out.push(b'"');
+    }
+    out.extend_from_slice(b"]}");
+}
+
 fn player(out: &mut Vec<u8>, game: &Trains, seat: Seat, open: bool) {
     let place = game.place(seat);
     let hand = Hand::from_counts(place.hand);
@@ -56,7 +99,7 @@ fn player(out: &mut Vec<u8>, game: &Trains, seat: Seat, open: bool) {
     out.extend_from_slice(br#","acquired":["#);
     for (at, held) in place.held().iter().enumerate() {
         comma(out, at);
-        connection(out, game.connection(*held));
+        connection(out, game, *held);
     }
     out.push(b']');
     if open {
@@ -96,27 +139,22 @@ fn action(out: &mut Vec<u8>, game: &Trains, seat: Seat, deed: Deed) {
         }
         Deed::Acquired(at) => {
             out.extend_from_slice(br#","did":{"acquired":"#);
-            connection(out, game.connection(at));
+            connection(out, game, at);
             out.extend_from_slice(b"}}");
         }
     }
 }
 
-fn connection(out: &mut Vec<u8>, connection: Connection) {
-    out.push(b'[');
-    cities(out, connection.pair);
-    out.extend_from_slice(br#",""#);
-    out.extend_from_slice(connection.color.name().as_bytes());
-    out.extend_from_slice(br#"","#);
-    number(out, connection.length.segments().into());
-    out.push(b']');
+fn connection(out: &mut Vec<u8>, game: &Trains, at: u16) {
+    let texts = game.map.connection_texts();
+    out.extend_from_slice(texts[usize::from(at)].get().as_bytes());
 }
 
 /// Writes two names, which have no character that needs escaping.
 fn cities(out: &mut Vec<u8>, pair: Pair) {
     out.push(b'"');
-    out.extend_from_slice(pair.first().as_str().as_bytes());
+    out.extend_from_slice(pair.first().as_bytes());
     out.extend_from_slice(br#"",""#);
-    out.extend_from_slice(pair.second().as_str().as_bytes());
+    out.extend_from_slice(pair.second().as_bytes());
     out.push(b'"');
 }

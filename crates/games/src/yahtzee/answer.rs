@@ -120,7 +120,7 @@ impl Places {
         self.0
     }
 
-    /// Whether the set has place `at`, from 0.
+    /// Returns whether the set has place `at`, from 0.
     #[inline]
     pub const fn has(self, at: usize) -> bool {
         self.0 >> at & 1 != 0

@@ -71,7 +71,7 @@ impl ScoreBox {
         ScoreBox::ALL.get(index).copied()
     }
 
-    /// Whether the box counts towards the upper bonus.
+    /// Returns whether the box counts towards the upper bonus.
     pub const fn is_upper(self) -> bool {
         (self as u8) < 6
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Whether both seats get the same dice.
+    /// One sequence of dice for both seats, or one for each.
     pub dice: DiceSource,
     /// The value of five alike once the Yahtzee box is filled.
     pub rule: Rule,
@@ -20,7 +20,7 @@ pub struct Config {
     pub fixed_dice: Option<Vec<Vec<u8>>>,
 }
 
-/// Whether both seats get the same dice.
+/// One sequence of dice for both seats, or one for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DiceSource {

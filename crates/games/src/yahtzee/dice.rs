@@ -66,16 +66,17 @@ impl Sequence {
 
     /// The dice on the table after the choices of `record`.
     pub(super) fn on_table(self, record: Record) -> Dice {
-        let dice = self.dice();
-        let (first, mut later) = dice.split_at(5);
-        let mut table: Dice = std::array::from_fn(|at| first[at]);
+        let mut weights: Dice = std::array::from_fn(|at| self.0[at]);
+        let mut next = weights.len();
         for attempt in 0..2 {
             let kept = record.kept(attempt);
             for at in (0..5).filter(|at| !kept.has(*at)) {
-                (table[at], later) = (later[0], &later[1..]);
+                // At most ten dice are rolled again; the mask saves a check.
+                weights[at] = self.0[next % 16];
+                next += 1;
             }
         }
-        table
+        weights.map(|weight| DIE_OF_WEIGHT[usize::from(weight)])
     }
 
     /// The hand on the table after the choices of `record`, which are complete.
@@ -239,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_spells_its_dice_from_the_lowest_digit_up() {
+    fn word_spells_its_dice_from_the_lowest_digit() {
         let word = 6u64.pow(14) * 5 + 6u64.pow(5) * 3 + 6 + 4;
         let dice = Sequence::from_word(word).dice();
         assert_eq!(dice, [5, 2, 1, 1, 1, 4, 1, 1, 1, 1, 1, 1, 1, 1, 6]);

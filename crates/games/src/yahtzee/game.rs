@@ -59,6 +59,14 @@ impl Game for Yahtzee {
         }
     }
 
+    fn write_question(question: &Question, out: &mut Vec<u8>) {
+        write::write_question(question, out);
+    }
+
+    fn write_answer(answer: &Answer, out: &mut Vec<u8>) {
+        write::write_answer(answer, out);
+    }
+
     fn view(&self, viewer: Viewer) -> View {
         self.view_for(viewer)
     }
@@ -153,6 +161,10 @@ impl Game for Yahtzee {
                 (!dice.is_empty()).then_some(Drawn::Keep { seat, dice })
             }
         }
+    }
+
+    fn write_drawn(&self, out: &mut Vec<u8>) -> bool {
+        write::write_drawn(self, out)
     }
 
     fn render(&self, names: &[String], colour: bool) -> String {

@@ -35,7 +35,7 @@ impl JsonSchema for Answer {
         // The rules reject more dice than a turn has; the schema does not.
         let values = json!({"type": "array", "items": {"type": "integer"}});
         json_schema!({
-            "description": "What a seat replies.",
+            "description": "The reply of a seat.",
             "anyOf": [
                 {
                     "description": "To `keep`: the dice it keeps, by place or by value.",

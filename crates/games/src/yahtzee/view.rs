@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub struct View {
     /// The viewer's seat; `None` for the public and full view.
     pub seat: Option<Seat>,
-    /// Whether both seats get the same dice.
+    /// One sequence of dice for both seats, or one for each.
     pub dice: DiceSource,
     /// The joker rule.
     pub rule: Rule,

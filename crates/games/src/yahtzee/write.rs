@@ -3,15 +3,17 @@
 //! A server writes a view for every request it sends. This module writes the same text as
 //! serializing the view, without its many small lists; a test compares both.
 
-use super::boxes::ScoreBox;
+use super::answer::{Answer, Keep, Question, Score};
+use super::boxes::{Boxes, ScoreBox};
 use super::card::YAHTZEE_BONUS;
 use super::config::{DiceSource, Rule};
 use super::dice::{Dice, Record, Sequence, Step};
-use super::state::{Side, Yahtzee};
+use super::state::{Latest, Side, Yahtzee};
 use super::view::{CardView, card_of};
 use super::{Places, TURNS};
-use crate::Viewer;
+use crate::game::write_json;
 use crate::write::{comma, number, seats};
+use crate::{Seat, Viewer};
 
 /// Writes the view of a seat or the public, with or without earlier turns.
 pub(super) fn write_view(game: &Yahtzee, viewer: Viewer, with_past: bool, out: &mut Vec<u8>) {
@@ -66,16 +68,79 @@ pub(super) fn write_view(game: &Yahtzee, viewer: Viewer, with_past: bool, out: &
     out.push(b'}');
 }
 
-fn card(out: &mut Vec<u8>, card: &CardView) {
-    out.extend_from_slice(br#"{"boxes":{"#);
-    for (place, at) in ScoreBox::ALL.into_iter().enumerate() {
-        comma(out, place);
-        KEYS[place].write(out);
-        match card.boxes.of(at) {
-            Some(points) => number(out, points.into()),
-            None => out.extend_from_slice(b"null"),
+/// Writes a question.
+pub(super) fn write_question(question: &Question, out: &mut Vec<u8>) {
+    let table = match question {
+        Question::Keep { roll, dice } => {
+            out.extend_from_slice(br#"{"ask":"keep","roll":"#);
+            number(out, (*roll).into());
+            out.extend_from_slice(br#","dice":"#);
+            dice
+        }
+        Question::Score { dice } => {
+            out.extend_from_slice(br#"{"ask":"score","dice":"#);
+            dice
+        }
+    };
+    dice(out, *table);
+    out.push(b'}');
+}
+
+/// Writes an answer.
+pub(super) fn write_answer(answer: &Answer, out: &mut Vec<u8>) {
+    match answer {
+        Answer::Keep(Keep::Places(places)) => {
+            out.extend_from_slice(br#"{"keep":"#);
+            FLAGS[usize::from(places.bits())].write(out);
+            out.push(b'}');
+        }
+        Answer::Score(Score { at, dice: None, points: None }) => {
+            out.extend_from_slice(br#"{"score":""#);
+            out.extend_from_slice(at.name().as_bytes());
+            out.extend_from_slice(br#""}"#);
+        }
+        _ => write_json(answer, out),
+    }
+}
+
+/// Writes the dice that the latest step rolled; `false` if it rolled none.
+pub(super) fn write_drawn(game: &Yahtzee, out: &mut Vec<u8>) -> bool {
+    match game.latest() {
+        Latest::Other => false,
+        Latest::Turn => {
+            let (Some(one), Some(two)) = (game.dice_of(Seat(0)), game.dice_of(Seat(1))) else {
+                return false;
+            };
+            out.extend_from_slice(br#"{"turn":"#);
+            number(out, game.turn() as u32 + 1);
+            out.extend_from_slice(br#","dice":["#);
+            dice(out, one);
+            out.push(b',');
+            dice(out, two);
+            out.extend_from_slice(b"]}");
+            true
+        }
+        Latest::Keep(seat) => {
+            let new = game.rolled(seat);
+            let Some(table) = game.dice_of(seat).filter(|_| new != Places::NONE) else {
+                return false;
+            };
+            out.extend_from_slice(br#"{"seat":"#);
+            number(out, seat.0.into());
+            out.extend_from_slice(br#","dice":["#);
+            for (place, at) in (0..5).filter(|at| new.has(*at)).enumerate() {
+                comma(out, place);
+                out.push(b'0' + table[at]);
+            }
+            out.extend_from_slice(b"]}");
+            true
         }
     }
+}
+
+fn card(out: &mut Vec<u8>, card: &CardView) {
+    out.extend_from_slice(br#"{"boxes":{"#);
+    boxes(out, &card.boxes);
     out.extend_from_slice(br#"},"upper":"#);
     number(out, card.upper.into());
     out.extend_from_slice(br#","upper_bonus":"#);
@@ -85,6 +150,20 @@ fn card(out: &mut Vec<u8>, card: &CardView) {
     out.extend_from_slice(br#","total":"#);
     number(out, card.total.into());
     out.push(b'}');
+}
+
+/// Writes the boxes of a card, which are the longest part of a view: first into a buffer of its own,
+/// where every piece has room.
+fn boxes(out: &mut Vec<u8>, boxes: &Boxes) {
+    let (mut text, mut end) = ([0; BOXES_BYTES], 0);
+    for (key, points) in KEYS.iter().zip(boxes.0) {
+        text[end..end + key.bytes.len()].copy_from_slice(&key.bytes);
+        end += key.len;
+        let points = &POINTS[points.map_or(NO_POINTS, usize::from)];
+        text[end..end + points.bytes.len()].copy_from_slice(&points.bytes);
+        end += points.len;
+    }
+    out.extend_from_slice(&text[..end]);
 }
 
 fn play(out: &mut Vec<u8>, side: &Side, sequence: &Sequence, record: Record) {
@@ -130,21 +209,26 @@ fn dice(out: &mut Vec<u8>, [a, b, c, d, e]: Dice) {
 
 /// A short text that is written often: all of its room is copied, which is one move, and then cut.
 #[derive(Clone, Copy)]
-struct Piece {
-    bytes: [u8; 32],
+struct Piece<const ROOM: usize = 32> {
+    bytes: [u8; ROOM],
     len: usize,
 }
 
-impl Piece {
-    const NONE: Piece = Piece { bytes: [0; 32], len: 0 };
+impl<const ROOM: usize> Piece<ROOM> {
+    const NONE: Piece<ROOM> = Piece { bytes: [0; ROOM], len: 0 };
 
-    const fn and(mut self, text: &str) -> Piece {
-        let (text, mut at) = (text.as_bytes(), 0);
+    const fn and(self, text: &str) -> Piece<ROOM> {
+        let (mut piece, text, mut at) = (self, text.as_bytes(), 0);
         while at < text.len() {
-            self.bytes[self.len] = text[at];
-            self.len += 1;
+            piece = piece.and_byte(text[at]);
             at += 1;
         }
+        piece
+    }
+
+    const fn and_byte(mut self, byte: u8) -> Piece<ROOM> {
+        self.bytes[self.len] = byte;
+        self.len += 1;
         self
     }
 
@@ -173,13 +257,45 @@ static FLAGS: [Piece; 32] = {
     all
 };
 
-/// The boxes as keys of an object.
-static KEYS: [Piece; 13] = {
-    let mut all = [Piece::NONE; 13];
+/// The boxes as keys of an object, with the commas between its entries.
+static KEYS: [Piece; TURNS] = {
+    let mut all = [Piece::NONE; TURNS];
     let mut place = 0;
-    while place < 13 {
-        all[place] = Piece::NONE.and("\"").and(ScoreBox::ALL[place].name()).and("\":");
+    while place < TURNS {
+        all[place] = Piece::NONE.and(if place > 0 { ",\"" } else { "\"" });
+        all[place] = all[place].and(ScoreBox::ALL[place].name()).and("\":");
         place += 1;
     }
     all
 };
+
+/// More than the boxes of a card need, whatever their points are: room for a whole piece at the end.
+const BOXES_BYTES: usize = {
+    let (mut bytes, mut place) = (32, 0);
+    while place < TURNS {
+        bytes += ScoreBox::ALL[place].name().len() + "\"\":,null".len();
+        place += 1;
+    }
+    bytes
+};
+
+/// The points of a box as text, and in the last place the text of an empty box.
+static POINTS: [Piece<4>; NO_POINTS + 1] = {
+    let mut all = [Piece::NONE; NO_POINTS + 1];
+    let mut points = 0;
+    while points < NO_POINTS {
+        if points >= 100 {
+            all[points] = all[points].and_byte(b'0' + (points / 100) as u8);
+        }
+        if points >= 10 {
+            all[points] = all[points].and_byte(b'0' + (points / 10 % 10) as u8);
+        }
+        all[points] = all[points].and_byte(b'0' + (points % 10) as u8);
+        points += 1;
+    }
+    all[NO_POINTS] = Piece::NONE.and("null");
+    all
+};
+
+/// The place of an empty box in [`POINTS`].
+const NO_POINTS: usize = u8::MAX as usize + 1;

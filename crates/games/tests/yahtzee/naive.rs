@@ -73,7 +73,8 @@ impl Table {
         table
     }
 
-    /// Whether a player may keep now, or has to score; `None` if it waits or the game is over.
+    /// Returns whether a player may keep now, or has to score; `None` if it waits or the game is
+    /// over.
     pub(crate) fn may_keep(&self, seat: usize) -> Option<bool> {
         let player = &self.players[seat];
         if self.turn == 13 || player.scored { None } else { Some(player.choices < 2) }

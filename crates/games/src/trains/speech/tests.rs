@@ -110,7 +110,7 @@ fn questions_are_asked_in_words() {
 }
 
 #[test]
-fn a_connection_is_meant_as_far_as_it_is_named() {
+fn partial_name_of_a_connection_matches() {
     let (view, question) = (turn(7), Question::Play {});
     let said = |text: &str| understand(text, &question, &view);
     let typed = |text: &str| phrase(&said(text).unwrap(), &question);

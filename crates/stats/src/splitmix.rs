@@ -1,10 +1,11 @@
-//! The only generator of repeatable numbers, for house players, the simulator, fuzzing and tests.
+//! The only generator of repeatable numbers, for statistics, house players, the simulator, fuzzing
+//! and tests.
 
 /// SplitMix64 (Steele, Lea and Flood): the same numbers for the same seed, on every machine. Not
 /// fit for secrets. [`below`](SplitMix64::below) takes a remainder, so its bias is `end` in 2^64.
 ///
 /// ```
-/// use agon_bots::SplitMix64;
+/// use agon_stats::SplitMix64;
 /// let mut random = SplitMix64::new(1_234_567);
 /// assert_eq!(random.next_word(), 6_457_827_717_110_365_317);
 /// assert_eq!(random.next_word(), 3_203_168_211_198_807_973);
@@ -24,6 +25,7 @@ impl SplitMix64 {
     }
 
     /// The next 64 bits.
+    #[inline]
     pub fn next_word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
@@ -33,11 +35,13 @@ impl SplitMix64 {
     }
 
     /// A number below `end`; 0 if `end` is 0.
+    #[inline]
     pub fn below(&mut self, end: u64) -> u64 {
         self.next_word() % end.max(1)
     }
 
     /// An index below `count`; 0 if `count` is 0.
+    #[inline]
     pub fn index(&mut self, count: usize) -> usize {
         self.below(count as u64) as usize
     }
