@@ -29,7 +29,7 @@ const STEP_MS = 650;
 /** The longest backlog of moves that are shown one after another. */
 const BACKLOG_MS = 4_000;
 
-/** Whether the user prefers reduced motion. */
+/** True if the user prefers reduced motion. */
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /**

@@ -27,6 +27,8 @@ export const badge = (seat) =>
 export function strip(entries, clocks) {
   const one = (/** @type {Entry} */ entry, /** @type {number} */ seat) => {
     const clock = clocks[seat];
+    // On a phone the word before the colon leaves no space for the name.
+    const kind = entry.name.startsWith("house:") ? "house:" : "";
     return h(
       "li",
       {
@@ -35,7 +37,12 @@ export function strip(entries, clocks) {
         "aria-current": entry.turn ? "true" : null,
       },
       entry.sign,
-      h("bdi", { class: "name", title: entry.name }, entry.name),
+      h(
+        "bdi",
+        { class: "name", title: entry.name },
+        kind ? h("span", { class: "prefix" }, kind) : null,
+        entry.name.slice(kind.length),
+      ),
       h("span", { class: "hidden" }, entry.about ?? "", entry.turn ? " to move" : ""),
       entry.tag ? h("span", { class: "tag" }, entry.tag) : null,
       h("strong", { class: "number" }, entry.score),

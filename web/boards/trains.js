@@ -156,7 +156,7 @@ class TrainsBoard extends Board {
         class: `map ${size}`,
         viewBox: around(view.map),
         role: "img",
-        "aria-label": `Map of ${view.map.cities.length} cities. Connections held: ${held}`,
+        "aria-label": `Map of ${view.map.cities.length} cities. Tracks held: ${held}`,
       },
       ways,
       cities,
@@ -209,7 +209,7 @@ class TrainsBoard extends Board {
   /** @param {Connection} connection */
   buy(connection) {
     const [from, to, color, length] = connection;
-    this.choose({ acquire: connection }, `Buy ${from} – ${to} for ${length} ${color} cards?`);
+    this.choose({ acquire: connection }, `Take ${from} – ${to} for ${counted(length, `${color} card`)}?`);
   }
 
   /**
@@ -255,7 +255,7 @@ class TrainsBoard extends Board {
     };
     return h(
       "div",
-      { class: "choices", "data-key": "offers", role: "group", "aria-label": "Connections" },
+      { class: "choices", "data-key": "offers", role: "group", "aria-label": "Tracks" },
       open.map(one),
     );
   }
@@ -272,7 +272,7 @@ class TrainsBoard extends Board {
       h(
         "p",
         {},
-        open.length ? "Take cards, or buy a connection." : "You cannot pay for a connection yet.",
+        open.length ? "Draw cards, or take a track." : "You cannot pay for a track yet.",
         h("span", { class: "soft small keys" }, " Keys: C, arrows, Enter."),
       ),
       h(
@@ -283,7 +283,7 @@ class TrainsBoard extends Board {
           "data-key": "cards",
           onclick: () => this.answer("more-cards"),
         },
-        deck < 2 ? "Pass (the deck is empty)" : "Take two cards",
+        deck < 2 ? "Pass (the deck is empty)" : "Draw two cards",
       ),
     );
   }

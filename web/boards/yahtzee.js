@@ -292,7 +292,7 @@ class YahtzeeBoard extends Board {
               { scope: "col", class: "number" },
               h("span", { class: `badge seat-${seat + 1}` }, seat + 1),
               " ",
-              h("bdi", { class: "who" }, now.names[seat]),
+              h("bdi", { class: "who", title: now.names[seat] }, now.names[seat].replace(/^house:/, "")),
             ),
           ),
         ),

@@ -101,7 +101,7 @@ function totalsOf(place) {
 }
 
 /**
- * What a player did in a round: the opponents by their place in the table, and the result.
+ * A player's part in a round: the opponents by their place in the table, and the result.
  * @param {Tournament} tournament @param {string} name @param {number} round
  * @param {Map<string, number>} places
  */

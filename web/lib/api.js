@@ -20,7 +20,7 @@ export class Problem extends Error {
 }
 
 /**
- * Whether to retry after a while: the server did not answer, or was too busy.
+ * Tells whether to retry after a while: the server did not answer, or was too busy.
  * @param {unknown} problem
  */
 export const passes = (problem) =>

@@ -36,7 +36,7 @@ export function ask({ title, tells, does, fields, act }) {
       if (button.disabled) return;
       button.disabled = true;
       try {
-        await act(new FormData(form));
+        await act(trimmed(form));
         done = true;
         dialog.close();
       } catch (problem) {
@@ -54,11 +54,30 @@ export function ask({ title, tells, does, fields, act }) {
   });
 }
 
+/**
+ * The fields of a form without spaces around them: keyboards of phones add one after a word.
+ * @param {HTMLFormElement} form
+ */
+export function trimmed(form) {
+  const fields = new FormData();
+  for (const [name, value] of new FormData(form))
+    fields.append(name, typeof value === "string" ? value.trim() : value);
+  return fields;
+}
+
 /** The reason field of every ruling, which is public. */
 export const why = () =>
   h(
     "label",
     {},
     "Reason (public)",
-    h("input", { name: "why", required: true, maxlength: 200, autocomplete: "off" }),
+    h("input", {
+      name: "why",
+      required: true,
+      // Not only spaces.
+      pattern: ".*\\S.*",
+      title: "A few words that everybody can read",
+      maxlength: 200,
+      autocomplete: "off",
+    }),
   );

@@ -24,7 +24,7 @@ export function headsOf(lines) {
 }
 
 /**
- * What is wrong with the numbering, the times or the heads of a stream; `null` if nothing is.
+ * Finds an error in the numbering, the times or the heads of a stream; `null` if there is none.
  * @param {Line[]} lines @param {string[]} heads
  * @returns {{ line: Line, what: string } | null}
  */
@@ -50,7 +50,7 @@ export function broken(lines, heads) {
 }
 
 /**
- * Whether an older version without a chain wrote the end of a stream.
+ * Tells whether an older version without a chain wrote the end of a stream.
  * @param {Line[]} lines
  */
 export const predatesChain = (lines) =>

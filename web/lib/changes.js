@@ -19,7 +19,7 @@ export function unfold(steps) {
 }
 
 /**
- * A value after some changes. What does not change is shared with the value before.
+ * A value after some changes. Unchanged parts are shared with the value before.
  * @param {any} value @param {Change[]} changes
  */
 function changed(value, changes) {

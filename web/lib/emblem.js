@@ -6,7 +6,7 @@ import { svg } from "./dom.js";
 /** How many grounds the style sheet has: `.emblem-1` and so on. */
 const GROUNDS = 8;
 
-/** What is painted on a shield, in a square of 24 around its middle. */
+/** Drawings for a shield, in a square of 24 around its middle. */
 const DEVICES = [
   "M12 5l2 5h5l-4 3 2 6-5-4-5 4 2-6-4-3h5z",
   "M7 12a5 5 0 1 0 10 0 6 6 0 0 1-10 0z",

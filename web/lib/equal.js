@@ -1,7 +1,7 @@
 // Equality of JSON values.
 
 /**
- * Whether two values are the same JSON, whatever the order of their fields.
+ * Tells whether two values are the same JSON, whatever the order of their fields.
  * @param {any} a @param {any} b @returns {boolean}
  */
 export function equal(a, b) {

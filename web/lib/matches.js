@@ -112,7 +112,7 @@ export class OwnMatches {
    * Handles a notification about drawn cards.
    * @param {string} tournament @param {string} match @param {any} data
    */
-  told(tournament, match, data) {
+  inform(tournament, match, data) {
     const here = this.at(tournament, match);
     const hand = here.view?.players?.[here.seat]?.hand;
     if (data?.ask === "more" && hand) for (const color of data.cards) hand[color] += 1;

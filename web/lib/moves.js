@@ -2,6 +2,7 @@
 // it is. They reveal nothing that a public view does not show.
 
 import { same } from "../rules/fish.js";
+import { counted } from "./words.js";
 
 /** @typedef {{ seat: number, what: string }} Move */
 
@@ -57,9 +58,9 @@ function deed({ seat, did }) {
   if (did === "picked") return { seat, what: "picks destinations" };
   if (did === "removed") return { seat, what: "is out of the game" };
   if (did.drew !== undefined)
-    return { seat, what: did.drew ? `takes ${did.drew} cards` : "asks for cards: there are none" };
+    return { seat, what: did.drew ? `draws ${counted(did.drew, "card")}` : "asks for cards, but the deck is used up" };
   const [from, to, color, length] = did.acquired;
-  return { seat, what: `acquires ${from} – ${to} (${color}, ${length})` };
+  return { seat, what: `takes ${from} – ${to} (${color}, ${length})` };
 }
 
 /**

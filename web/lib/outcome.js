@@ -16,7 +16,7 @@ export function ranksOf(scores, removed) {
 }
 
 /**
- * What is wrong with the result of a game; `null` if nothing is.
+ * Finds an error in the result of a game; `null` if there is none.
  * @param {any} result @param {string[]} seats @param {Set<number>} removed
  */
 export function wrongGame(result, seats, removed) {
@@ -31,7 +31,7 @@ export function wrongGame(result, seats, removed) {
 }
 
 /**
- * What is wrong with the result of a match; `null` if nothing is. Decisions of operators are not
+ * Finds an error in the result of a match; `null` if there is none. Decisions of operators are not
  * checked.
  * @param {any} result @param {any} plan
  */
@@ -67,7 +67,7 @@ export function wrongMatch({ winners, how, halves, games, counts_from, out }, pl
 }
 
 /**
- * What is wrong with a tournament's log: its report of this match, the players of a round, or the
+ * Finds an error in a tournament's log: its report of this match, the players of a round, or the
  * winners. Rulings of operators are accepted as they are.
  * @param {import("./verify.js").Line[]} lines the tournament's
  * @param {any} plan the match's @param {any[]} results the match's, in order

@@ -65,13 +65,13 @@ export class Receipt {
     const entries = this.entries();
     const of = (/** @type {string} */ type) => entries.filter((entry) => entry.type === type);
     const { commitment: promised, plan } = lines[0].data;
-    if (of("tournament").some((told) => told.commitment !== promised))
+    if (of("tournament").some((notice) => notice.commitment !== promised))
       return wrong("the server sent you another commitment");
-    for (const told of of("tournament-ended")) {
-      if (told.head && told.head !== head) return wrong("the server sent you another head");
-      if (commitment(fromHex(told.secret)) !== promised)
+    for (const notice of of("tournament-ended")) {
+      if (notice.head && notice.head !== head) return wrong("the server sent you another head");
+      if (commitment(fromHex(notice.secret)) !== promised)
         return wrong("the revealed secret does not match the commitment");
-      if (!equal(told.winners, lines.at(-1)?.data.winners)) return wrong("the server sent you other winners");
+      if (!equal(notice.winners, lines.at(-1)?.data.winners)) return wrong("the server sent you other winners");
     }
     if (!plan.players.includes(this.account)) return wrong("you are not among its players");
     const nonces = of("hello").map((hello) => hello.nonce);
@@ -92,7 +92,7 @@ export class Receipt {
 }
 
 /**
- * Whether another device of the person may have played: this browser found the tournament running,
+ * Tells whether another device of the person may have played: this browser found the tournament running,
  * or another one took over.
  * @param {(type: string) => Entry[]} of
  */
@@ -138,9 +138,9 @@ function compareMatch(log, heads, account, id, nonces, of) {
     if (fault.kind === "timeout" && answered && !accepted.has(request) && !refused && !lost)
       return `you answered request ${request}, but the log charges you with a timeout`;
   }
-  for (const told of of("match-over").filter((entry) => entry.match === id)) {
+  for (const notice of of("match-over").filter((entry) => entry.match === id)) {
     const ends = log.flatMap(({ type }, at) => (type === "match-ended" ? [heads[at + 1]] : []));
-    if (told.head && !ends.includes(told.head)) return "the server sent you another head";
+    if (notice.head && !ends.includes(notice.head)) return "the server sent you another head";
   }
   return { answers: accepted.size, elsewhere };
 }

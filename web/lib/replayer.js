@@ -5,6 +5,7 @@
 import { boardOf } from "../boards/all.js";
 import { h, render, svg } from "./dom.js";
 import { linesOf } from "./lines.js";
+import { together } from "./words.js";
 
 /**
  * @typedef {import("./verify.js").Step & { at: number, tells?: string }} Step
@@ -70,19 +71,19 @@ class Player {
     this.timer = 0;
     /** @type {import("./verify.js").Findings | null} */
     this.findings = null;
-    /** What the check does not cover. */
+    /** The limits of the check, in a sentence. */
     this.leftOut = "";
     this.board = boardOf(this.replay.game);
     this.last = this.replay.steps.length - 1;
     this.controls = h("div", { class: "replay-controls" });
-    this.told = h("p", { class: "told", "aria-live": "polite" });
+    this.caption = h("p", { class: "caption", "aria-live": "polite" });
     this.moves = h("ol", { class: "moves", "aria-label": "Moves", tabindex: "0" });
     this.check = h("section", { class: "card", "aria-labelledby": "check-head" });
     const board = this.board ?? h("p", {}, `This page cannot show the game ${this.replay.game}.`);
     const stage = h(
       "div",
       { class: "stack" },
-      h("div", { class: "card stage" }, this.controls, this.told, board),
+      h("div", { class: "card stage" }, this.controls, this.caption, board),
     );
     const side = h(
       "div",
@@ -117,9 +118,9 @@ class Player {
     const result =
       this.at === this.last && this.replay.result.end === "played" ? this.replay.result : null;
     if (this.board) this.board.shown = { view, names: this.replay.seats, result };
-    const words = `Step ${this.at} of ${this.last}: ${this.said(this.at)}`;
+    const words = `Step ${this.at} of ${this.last}: ${this.said(this.at)}.`;
     render(
-      this.told,
+      this.caption,
       h("span", {}, words),
       this.at === this.last ? h("strong", {}, ` ${this.outcome()}`) : null,
     );
@@ -150,8 +151,8 @@ class Player {
       .join(", ");
     if (end === "void") return "The game is void.";
     if (end === "forfeited")
-      return `Forfeited by ${[by].flat().join(", ")}; ${winners.join(" and ") || "nobody"} won.`;
-    return `${winners.join(" and ")} won. ${points}.`;
+      return `Forfeited by ${[by].flat().join(", ")}; ${together(winners) || "nobody"} won.`;
+    return `${together(winners) || "Nobody"} won. ${points}.`;
   }
 
   play() {

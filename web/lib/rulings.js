@@ -62,7 +62,7 @@ export function orderButton(app, id, order) {
  * @param {App} app @param {string} id @param {string[]} names
  */
 export function awardButton(app, id, names) {
-  return button(app, "Award", "plain", "The tournament is over.", () => ({
+  return button(app, "End it now", "plain", "The tournament is over.", () => ({
     title: `End ${id} now`,
     tells:
       "Open matches become void. The ticked players win. Without a tick it counts for nobody.",

@@ -5,7 +5,7 @@
 const KEY = "agon.scroll";
 /** After this time a view that stays short is left as it is. */
 const PATIENCE_MS = 5_000;
-/** What shows that the user scrolls: from then on the position is theirs. */
+/** Events that show that the user scrolls: from then on the position is theirs. */
 const GESTURES = ["wheel", "touchstart", "keydown", "mousedown"];
 
 /** Positions by the number of an entry of the history. @type {Record<string, number>} */

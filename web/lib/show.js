@@ -115,20 +115,6 @@ export const tally = ({ won, lost, tied }) => `${won} – ${lost}${tied ? ` – 
 /** @param {string} name */
 export const capital = (name) => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** @type {Record<string, string>} */
-const FAULTS = {
-  cheat: "cheated",
-  illegal: "illegal answer",
-  malformed: "malformed answer",
-  timeout: "no answer in time",
-  disconnected: "disconnected",
-  withdrew: "withdrew",
-  "no-show": "did not show up",
-};
-
-/** @param {string} kind */
-export const fault = (kind) => FAULTS[kind] ?? kind;
-
 /**
  * The address of a match, or of a game of it.
  * @param {string} tournament @param {string} match @param {number} [game]

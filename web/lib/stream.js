@@ -25,7 +25,7 @@ const HIDDEN_MS = 20_000;
 export const streams = new EventTarget();
 
 /**
- * Whether a stream is connected; `null` while that is not known yet.
+ * Tells whether a stream is connected; `null` while that is not known yet.
  * @typedef {{ live: boolean | null }} Stream
  */
 

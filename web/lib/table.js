@@ -1,7 +1,7 @@
 // The surroundings of a board: whose turn it is, the time left, and the list of moves.
 
 import { h } from "./dom.js";
-import { counted } from "./words.js";
+import { counted, together } from "./words.js";
 
 /**
  * A time for display: 0:07.
@@ -70,14 +70,15 @@ export function standing(match, over = false) {
   const score = players
     .map((/** @type {string} */ name, /** @type {number} */ at) => `${name} ${won[at] ?? 0}`)
     .join(" : ");
+  const isSingle = best === 1 && (over ? games.length === 1 : games.length < 2);
   return h(
     "p",
     { class: "soft", "data-key": "standing" },
-    over
-      ? `Best of ${best}; ${counted(games.length, "game")} played: ${score}`
-      : best > 1 || games.length > 1
-        ? `Best of ${best}, game ${game}; won so far: ${score}`
-        : `One game decides the match`,
+    isSingle
+      ? `One game ${over ? "decided" : "decides"} the match`
+      : over
+        ? `Best of ${best}; ${counted(games.length, "game")} played: ${score}`
+        : `Best of ${best}, game ${game}; won so far: ${score}`,
   );
 }
 
@@ -94,6 +95,6 @@ export function ending(result) {
     return result.voided
       ? `The game is void, ruled by ${result.voided.by}: ${result.voided.why}.`
       : "The game is void.";
-  const who = winners.length ? `${winners.join(" and ")} won` : "Nobody won";
+  const who = winners.length ? `${together(winners)} won` : "Nobody won";
   return end === "forfeited" ? `${who}: the game was forfeited.` : `${who}: ${points}.`;
 }

@@ -61,6 +61,14 @@
  *   number, lower: number, upper: number, verdict?: "h0" | "h1" } }[], podium?: { players:
  *   string[], winner: number, set: number, order: number } }} Comparison
  */
+/**
+ * @typedef {{ mean: number, deviation: number, interval?: [number, number] }} Estimate a mean per
+ *   game; the interval is absent with fewer than two games
+ */
+/**
+ * @typedef {{ model: string, players: { player: string, games: number, raw: Estimate, adjusted:
+ *   Estimate, luck: number, cost: number }[] }} AdjustedStandings
+ */
 /** @typedef {{ player: string, rank: number, rating: Rating }} Ranked */
 
 /**
@@ -163,7 +171,7 @@
  */
 
 /**
- * What every view gets beside its root and its parameters.
+ * The help that every view gets beside its root and its parameters.
  * @typedef {object} App
  * @property {(title: string) => void} title names the page, in the tab and to screen readers
  * @property {(text: string, kind?: "good" | "bad") => void} say a short message that goes away

@@ -13,7 +13,7 @@ import { equal } from "./equal.js";
 import { commitment, fromHex, gameSecret, gameSeed, matchSecret, toHex } from "./fair.js";
 import { wrongGame, wrongMatch, wrongTournament } from "./outcome.js";
 
-/** What this page does not check. */
+/** A sentence about the limits of this page's check. */
 export const LEFT_OUT =
   "The page does not check what a fault costs, forfeits, pairings within a round, sequential " +
   "tests, or rulings of operators; `agon verify` checks these too.";
@@ -104,7 +104,7 @@ class Check {
   }
 
   /**
-   * What was checked of a line; `null` if it was only read.
+   * Says what was checked of a line; `null` if it was only read.
    * @param {Line} line @param {number} at @returns {string | null}
    */
   line(line, at) {
@@ -270,11 +270,11 @@ class Check {
   /** @param {any} result */
   over(result) {
     // A game that an operator voided keeps its points, but does not count.
-    const told = (/** @type {any} */ game) =>
+    const summary = (/** @type {any} */ game) =>
       game.voided ? { game: game.game, scores: game.scores } : game;
     const voided = result.games.map((/** @type {any} */ game) => Boolean(game.voided));
-    const due = this.results.map((game, at) => told(voided[at] ? { ...game, voided: true } : game));
-    must(equal(result.games.map(told), due), "its list of games differs from the games in this log");
+    const due = this.results.map((game, at) => summary(voided[at] ? { ...game, voided: true } : game));
+    must(equal(result.games.map(summary), due), "its list of games differs from the games in this log");
     must(equal(result.faults, this.faults), "its list of faults differs from the faults in this log");
     const wrong = result.how === "overridden" ? null : wrongMatch(result, this.plan);
     must(wrong === null, wrong ?? "");

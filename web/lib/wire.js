@@ -31,7 +31,7 @@ export class Wire {
     this.failures = 0;
     this.timer = 0;
     this.asking = 0;
-    /** Whether the server has sent nothing since the latest ping. */
+    /** True if the server has sent nothing since the latest ping. */
     this.unanswered = false;
     /**
      * Answers that may not have arrived.

@@ -13,7 +13,6 @@ import { liveMatch } from "./hero.js";
 /**
  * @typedef {object} Mine where one takes part
  * @property {Set<string>} signed
- * @property {Set<string>} queued
  * @property {Invited[]} invited
  */
 
@@ -25,6 +24,7 @@ import { liveMatch } from "./hero.js";
  * @property {Ranked[]} ladder
  * @property {string} game whose leaderboard is shown
  * @property {Mine} mine
+ * @property {Map<string, string[]>} waiting who waits in each queue
  * @property {import("./hero.js").LiveMatch | null} live
  * @property {import("../lib/types.js").PastTournament[]} past
  * @property {boolean} complete whether everything was fetched once
@@ -39,7 +39,7 @@ import { liveMatch } from "./hero.js";
 const ASKED_MAX = 12;
 
 /** @returns {Mine} */
-const nowhere = () => ({ signed: new Set(), queued: new Set(), invited: [] });
+const nowhere = () => ({ signed: new Set(), invited: [] });
 
 /** @returns {Known} */
 export const nothing = () => ({
@@ -49,6 +49,7 @@ export const nothing = () => ({
   ladder: [],
   game: "",
   mine: nowhere(),
+  waiting: new Map(),
   live: null,
   past: [],
   complete: false,
@@ -73,10 +74,11 @@ export async function refresh(known) {
   if (known.games.games.length === 0) known.games = await get("/api/v1/games");
   const games = known.games.games.map(({ game }) => game);
   if (!known.game) known.game = games.includes("yahtzee") ? "yahtzee" : (games[0] ?? "");
-  const [latest, ranked, mine, live, archive] = await Promise.all([
+  const [latest, ranked, mine, waiting, live, archive] = await Promise.all([
     get("/api/v1/matches"),
     known.game ? get(path`/api/v1/ladders/${known.game}`) : { players: [] },
     whereAmI(known),
+    inQueues(known),
     // A match that ends meanwhile is not there any more.
     liveMatch(known.lobby).catch(() => null),
     get("/api/v1/archive"),
@@ -84,13 +86,28 @@ export async function refresh(known) {
   known.matches = latest.matches;
   known.ladder = ranked.players;
   known.mine = mine;
+  known.waiting = waiting;
   known.live = live;
   known.past = archive.tournaments;
   known.complete = true;
 }
 
 /**
- * Fetches where the user is signed up, waits or is invited.
+ * Fetches who waits in the queues.
+ * @param {Known} known @returns {Promise<Map<string, string[]>>}
+ */
+async function inQueues(known) {
+  const shown = queuesOf(known);
+  const taken = known.lobby?.queues.filter(({ queue, waiting }) => waiting && shown.includes(queue));
+  const found = (taken ?? []).map(async ({ queue }) => {
+    const { players } = await get(path`/api/v1/queues/${queue}`);
+    return /** @type {[string, string[]]} */ ([queue, players]);
+  });
+  return new Map(await Promise.all(found));
+}
+
+/**
+ * Fetches where the user is signed up or invited.
  * @param {Known} known
  */
 async function whereAmI(known) {
@@ -99,16 +116,10 @@ async function whereAmI(known) {
   const { lobby } = known;
   if (!me || !lobby) return mine;
   const open = lobby.tournaments.filter(({ standing }) => standing === "open").slice(0, ASKED_MAX);
-  const shown = queuesOf(known);
-  const taken = lobby.queues.filter(({ queue }) => shown.includes(queue));
   await Promise.all([
     ...open.map(async ({ id }) => {
       const { plan } = await get(path`/api/v1/tournaments/${id}`);
       if (plan?.players.includes(me)) mine.signed.add(id);
-    }),
-    ...taken.map(async ({ queue }) => {
-      const { players } = await get(path`/api/v1/queues/${queue}`);
-      if (players.includes(me)) mine.queued.add(queue);
     }),
     lobby.counts.inviting
       ? get("/api/v1/invitations").then((all) => void (mine.invited = all.invitations))

@@ -1,8 +1,9 @@
 // People and programs in the lobby: players online, queues, invitations, and the leaderboard.
 
-import { path, put, session } from "../lib/api.js";
+import { Problem, path, put, session } from "../lib/api.js";
 import { h } from "../lib/dom.js";
-import { capital, player, tournament } from "../lib/show.js";
+import { capital, player, players, sentence, tournament } from "../lib/show.js";
+import { reply } from "../lib/words.js";
 import { join, leave, missing } from "../start/waiting.js";
 import { queuesOf } from "./known.js";
 
@@ -32,10 +33,15 @@ export function invitations({ mine }, act) {
 
 /** @param {Invited} one @param {Act} act */
 function invitation(one, act) {
+  const done = /** @type {Record<string, string>} */ ({
+    accept: `You accepted the invitation to ${one.tournament}.`,
+    reject: `You rejected the invitation to ${one.tournament}.`,
+    ready: `You are ready for ${one.tournament}.`,
+  });
   const answer = (/** @type {string} */ word) => {
     const at = path`/api/v1/tournaments/${one.tournament}/invitation`;
     const then = word === "reject" ? undefined : "#/play";
-    return act(() => put(at, { answer: word }), `${one.tournament}: ${word}`, then);
+    return act(() => put(at, { answer: word }), done[word], then);
   };
   const button = (/** @type {string} */ word, look = "") =>
     h("button", { type: "button", class: look, onclick: answer(word) }, capital(word));
@@ -57,7 +63,7 @@ function invitation(one, act) {
         ? button("ready")
         : open
           ? button("accept")
-          : h("span", { class: "tag good" }, one.reply),
+          : h("span", { class: "tag good" }, reply(one.reply)),
       button("reject", "quiet"),
     ),
   );
@@ -84,20 +90,26 @@ export function queues(known, app, act, after) {
  * @param {Known} known @param {string} queue @param {App} app @param {Act} act
  * @param {() => void} after
  */
-function place({ lobby, games, mine }, queue, app, act, after) {
+function place({ lobby, games, waiting }, queue, app, act, after) {
   const wait = lobby?.queues.find((one) => one.queue === queue)?.waiting ?? 0;
   const preset = games.presets.find((one) => one.preset === queue);
   const needed = preset?.queue_players;
+  const names = [...new Set(waiting.get(queue))];
+  const isIn = names.includes(session()?.account ?? "");
   const enter = async () => {
+    if (!preset) return;
     try {
-      if (preset) await join(preset);
+      await join(preset);
       app.go("#/play");
     } catch (problem) {
-      app.say(problem instanceof Error ? problem.message : String(problem), "bad");
+      app.say(sentence(problem), "bad");
+      // On a server without guests a visitor logs in first, and is in the queue then.
+      if (!session() && problem instanceof Problem && problem.status === 403)
+        return act(() => join(preset), `You wait for a game of ${capital(preset.game)}.`, "#/play")();
       after();
     }
   };
-  const [word, onclick] = mine.queued.has(queue)
+  const [word, onclick] = isIn
     ? ["Leave", act(() => leave(queue), `You left the queue ${queue}.`)]
     : ["Join", enter];
   const label = `${word} the queue ${queue}`;
@@ -114,8 +126,9 @@ function place({ lobby, games, mine }, queue, app, act, after) {
         { class: "soft small", title: preset?.about },
         needed ? missing(wait, needed) : `${wait} waiting; an operator starts the game`,
       ),
+      names.length ? h("div", { class: "small" }, players(names)) : null,
     ),
-    needed || mine.queued.has(queue) ? button : null,
+    needed || isIn ? button : null,
   );
 }
 

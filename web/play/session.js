@@ -6,6 +6,7 @@
 import { get, path, session, sessions } from "../lib/api.js";
 import { OwnMatches } from "../lib/matches.js";
 import { Receipt } from "../lib/receipt.js";
+import { sentence } from "../lib/show.js";
 import { Wire } from "../lib/wire.js";
 import { counted } from "../lib/words.js";
 import { showBar } from "./bar.js";
@@ -128,7 +129,7 @@ export class PlaySession extends EventTarget {
     else localStorage.removeItem(UNFINISHED);
   }
 
-  /** Whether this tab may answer. */
+  /** True if this tab may answer. */
   get active() {
     return this.state !== "ended";
   }
@@ -183,7 +184,7 @@ export class PlaySession extends EventTarget {
     if (of && this.receipts.has(of))
       this.receipt(of).receipt.note({ type: "refused", id: error.id, code: error.code });
     const late = error.code === "late";
-    this.say(late ? "Your answer came too late." : error.detail, "bad");
+    this.say(late ? "Your answer came too late." : sentence(error.detail), "bad");
     if (late) for (const seat of this.own.matches.values()) this.emit("late", seat);
   }
 
@@ -205,7 +206,7 @@ export class PlaySession extends EventTarget {
         this.compare(data.tournament);
         return;
       case "told":
-        return this.own.told(tournament, match, data);
+        return this.own.inform(tournament, match, data);
       case "match-over":
         return this.matchOver(data);
       case "tournament-over":

@@ -1,7 +1,8 @@
 // A player's faults with the evidence, visible to the player and to operators.
 
 import { h } from "../lib/dom.js";
-import { ago, fault } from "../lib/show.js";
+import { ago } from "../lib/show.js";
+import { fault } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Fault} Fault */
 

@@ -2,6 +2,7 @@
 
 import { h } from "../lib/dom.js";
 import { capital, player, players, score, tally, whereAndWhen } from "../lib/show.js";
+import { decided } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Account} Account */
 /** @typedef {import("../lib/types.js").Statistics} Statistics */
@@ -31,7 +32,7 @@ export function tiles({ statistics: { total } }) {
     ["games won", total.games.won],
     ["points", total.points],
     ["faults", total.faults],
-    ["of them cheats", total.cheats],
+    ["cheats", total.cheats],
   ]);
   return h(
     "dl",
@@ -96,7 +97,7 @@ export function versus(opponents) {
     h("h2", {}, "Head to head"),
     h(
       "table",
-      {},
+      { class: "versus" },
       columns(["Against", "Matches", "Games"]),
       h("tbody", {}, opponents.slice(0, OPPONENTS_MAX).map(row)),
     ),
@@ -124,7 +125,7 @@ export function recent(name, matches) {
 function played(name, one) {
   const { winners, how, games } = one.result;
   const won = winners.includes(name);
-  const word = won ? (winners.length > 1 ? "shared" : "won") : winners.length ? "lost" : how;
+  const word = won ? (winners.length > 1 ? "shared" : "won") : winners.length ? "lost" : decided(how);
   return h(
     "li",
     { class: "entry", "data-key": `${one.tournament} ${one.id}` },

@@ -175,7 +175,7 @@ export class Referee {
   }
 
   /**
-   * What a full view shows of this state, for a comparison.
+   * Gives the part of this state that a full view shows, for a comparison.
    * @param {View} view
    */
   shown(view) {

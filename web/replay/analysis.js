@@ -2,7 +2,7 @@
 // move, and the faults. The numbers are those of `agon analyse`.
 
 import { h, render } from "../lib/dom.js";
-import { signed } from "../lib/words.js";
+import { fault as faultWords, signed } from "../lib/words.js";
 import { graph, moveCursor } from "./graph.js";
 import { StderrPanel } from "./stderr.js";
 import { median, moveTimes, took } from "./times.js";
@@ -119,28 +119,40 @@ export class AnalysisPanel {
    * @param {Analysis} analysis
    */
   verdict({ players, complete }) {
-    const { winners } = this.replay.result;
+    const { seats } = this.replay;
+    const { winners, ranks } = this.replay.result;
     const best = players.find(({ player }) => winners.includes(player));
     if (!best || !complete) return null;
     const lost = players.filter(({ player }) => !winners.includes(player));
     return lost.map((one) => {
       const behind = best.score - one.score;
+      if (ranks?.[seats.indexOf(one.player)] === null)
+        return h(
+          "p",
+          { class: "why", "data-key": one.player },
+          h("strong", {}, h("bdi", {}, one.player)),
+          " is out of the game. The faults below say why.",
+        );
       const cost = one.cost - best.cost;
       const luck = (best.luck ?? 0) - (one.luck ?? 0);
       const bdi = (/** @type {string} */ name) => h("bdi", {}, name);
-      const decided =
-        `decisions ${cost >= 0 ? "cost" : "gained"} ${Math.abs(cost).toFixed(1)} points ` +
-        `compared with `;
+      const points = Math.abs(cost).toFixed(1);
       return h(
         "p",
         { class: "why", "data-key": one.player },
         h("strong", {}, bdi(one.player)),
-        ` lost by ${behind}: `,
+        ` lost by ${behind}`,
         one.luck === undefined
-          ? [decided, bdi(best.player), "."]
+          ? [
+              cost >= 0
+                ? `: their decisions cost ${points} points more than those of `
+                : `, although their decisions cost ${points} points less than those of `,
+              bdi(best.player),
+              ".",
+            ]
           : [
-              `luck ${luck >= 0 ? "cost" : "gained"} ${Math.abs(luck).toFixed(1)} points, and `,
-              decided,
+              `: luck ${luck >= 0 ? "cost" : "gained"} ${Math.abs(luck).toFixed(1)} points, and `,
+              `decisions ${cost >= 0 ? "cost" : "gained"} ${points} points compared with `,
               bdi(best.player),
               ".",
             ],
@@ -296,7 +308,7 @@ export class AnalysisPanel {
         "li",
         { "data-key": `fault ${index}` },
         h("bdi", {}, fault.player),
-        h("span", { class: "tag bad" }, fault.kind),
+        h("span", { class: "tag bad" }, faultWords(fault.kind)),
         " ",
         h("code", {}, fault.code),
         " ",

@@ -85,7 +85,7 @@ export class StderrPanel {
       this.open(/** @type {HTMLInputElement} */ (target).files?.[0]);
     render(
       this.element,
-      h("summary", {}, "What your bot wrote to stderr"),
+      h("summary", {}, "Stderr of your bot"),
       h(
         "label",
         {},

@@ -29,7 +29,7 @@ function next([row, column], direction) {
 }
 
 /**
- * Whether there is a tile without a penguin.
+ * Tells whether there is a tile without a penguin.
  * @param {{board: number[][], players: {places: Position[]}[]}} view @param {Position} at
  */
 export function isFree(view, at) {

@@ -99,7 +99,7 @@ function reached(own, from) {
 }
 
 /**
- * Whether connections join two cities.
+ * Tells whether connections join two cities.
  * @param {Connection[]} own @param {Pair} pair
  */
 export const joins = (own, [from, to]) => reached(own, from).has(to);

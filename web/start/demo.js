@@ -7,6 +7,7 @@ import { h, render } from "../lib/dom.js";
 import { bundledGame } from "./game.js";
 import { ice } from "./pictures.js";
 import { recentGame } from "./recent.js";
+import { together } from "../lib/words.js";
 
 const STEP_MS = 900;
 /** How many steps the end stays on display. */
@@ -68,7 +69,7 @@ class Demo extends HTMLElement {
     render(
       this,
       h("p", { class: "sides" }, name(0), name(1)),
-      ice(now.board, now.players, `A game of Fish between ${names.join(" and ")}`, now),
+      ice(now.board, now.players, `A game of Fish between ${together(names)}`, now),
       h(
         "div",
         { class: "row" },

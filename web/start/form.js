@@ -32,6 +32,9 @@ const TIMES = [
 
 const BEST_OF = [1, 3, 5, 7, 9];
 
+/** How long paced house players wait before each move. */
+const PACE_MS = 800;
+
 /** The presets for programs, by game. */
 const FOR_PROGRAMS = /** @type {Record<string, string>} */ ({
   yahtzee: "yahtzee-class",
@@ -44,7 +47,11 @@ export const WAYS = {
   "sign-up": "Players sign up",
   invitation: "I invite players",
   named: "These players start at once",
+  line: "Players who are online start at once",
+  queue: "Players who wait in a queue start at once",
 };
+
+/** @typedef {import("../lib/types.js").Lobby["queues"]} Queues */
 
 /**
  * The values of the form.
@@ -56,10 +63,12 @@ export const WAYS = {
  * @property {number} best_of
  * @property {boolean} rated
  * @property {string[]} house house players
+ * @property {boolean} paced whether house players leave time to watch
  * @property {keyof typeof WAYS} way
  * @property {number} at_most
  * @property {number} minutes
  * @property {string[]} players
+ * @property {string} queue
  */
 
 /** @param {FormData} data @returns {Filled} */
@@ -74,10 +83,12 @@ export function filled(data) {
     time: Number(text("time")),
     best_of: Number(text("best_of")),
     rated: data.get("rated") !== null,
+    paced: data.get("paced") !== null,
     house,
     way: /** @type {keyof typeof WAYS} */ (text("way")),
     at_most: Number(text("at_most")),
     minutes: Number(text("minutes")),
+    queue: text("queue"),
     players: players.filter((name) => name),
   };
 }
@@ -94,7 +105,7 @@ export function announcement(form, games) {
   const kind = form.format;
   const format = kind === "knockout" ? { kind, min: 2, max: most } : { kind };
   const match = {
-    time,
+    time: form.paced ? { ...time, house_pace_ms: PACE_MS } : time,
     best_of: single ? 1 : form.best_of,
     ...(ties ? { ties } : {}),
     ...(kind === "knockout" ? {} : { confirm_result: false }),
@@ -111,12 +122,16 @@ export function announcement(form, games) {
  * How players come in, as the interface has it.
  * @param {Filled} form
  */
-function entry({ way, at_most, minutes, players, house }) {
+function entry({ way, at_most, minutes, players, house, queue }) {
   const wait_ms = minutes * 60_000;
   const all = [...players, ...house];
   switch (way) {
     case "named":
       return { selection: { by: "named", players: all } };
+    case "line":
+      return { selection: { by: "line", at_most } };
+    case "queue":
+      return { selection: { by: "queue", queue, at_most } };
     case "invitation":
       return { selection: { by: "invitation", players: all, at_least: 2, wait_ms } };
     default: {
@@ -146,9 +161,10 @@ const field = (label, input, tells) =>
 
 /**
  * The fields of the form.
- * @param {Games} games @param {Filled} now @param {(event: Event) => void} onchange
+ * @param {Games} games @param {Queues} queues @param {Filled} now
+ * @param {(event: Event) => void} onchange
  */
-export function fields(games, now, onchange) {
+export function fields(games, queues, now, onchange) {
   const select = (
     /** @type {string} */ name,
     /** @type {[string | number, string][]} */ options,
@@ -192,7 +208,7 @@ export function fields(games, now, onchange) {
       select("time", TIMES.map(({ name }, at) => [at, name]), now.time),
       TIMES[now.time].people
         ? "A player who loses the connection continues where they were."
-        : "As in the courses: a crash costs the game, or the player is out.",
+        : "A program that crashes or answers too late loses the game or leaves the tournament.",
     ),
     single
       ? null
@@ -206,38 +222,48 @@ export function fields(games, now, onchange) {
       h("input", { type: "checkbox", name: "rated", checked: now.rated }),
       "Results count for the leaderboard",
     ),
-    entering(now, select, number),
-    houses(now),
+    entering(now, queues, select, number),
+    // Players who start at once are all in the line or in the queue.
+    now.way === "line" || now.way === "queue" ? null : houses(now),
   ];
 }
 
 /**
  * How players come in.
- * @param {Filled} now
+ * @param {Filled} now @param {Queues} queues
  * @param {(name: string, options: [string, string][], chosen: string) => Node} select
  * @param {(name: string, value: number, min: number, max: number) => Node} number
  */
-function entering(now, select, number) {
+function entering(now, queues, select, number) {
   const names = () =>
     field(
       "Players",
       h("textarea", { name: "players", rows: 3, autocomplete: "off" }, now.players.join("\n")),
       "One name a line.",
     );
+  const waiting = queues.map(({ queue, waiting }) =>
+    /** @type {[string, string]} */ ([queue, `${queue} (${waiting} waiting)`]),
+  );
+  const hasNames = now.way === "named" || now.way === "invitation";
   return h(
     "fieldset",
     {},
     h("legend", {}, "Players"),
     field("How they come in", select("way", Object.entries(WAYS), now.way)),
-    now.way === "sign-up" ? field("Most players", number("at_most", now.at_most, 2, 1024)) : names(),
-    now.way === "named"
+    now.way !== "queue"
       ? null
-      : field("Minutes to wait", number("minutes", now.minutes, 1, 10_000)),
+      : waiting.length
+        ? field("Queue", select("queue", waiting, now.queue))
+        : h("p", { class: "soft" }, "Nobody waits in a queue now."),
+    hasNames ? names() : field("Most players", number("at_most", now.at_most, 2, 1024)),
+    now.way === "sign-up" || now.way === "invitation"
+      ? field("Minutes to wait", number("minutes", now.minutes, 1, 10_000))
+      : null,
   );
 }
 
 /** @param {Filled} now */
-function houses({ house }) {
+function houses({ house, paced }) {
   const one = (/** @type {number} */ level) => {
     const name = `house:level-${level}`;
     return h(
@@ -252,6 +278,12 @@ function houses({ house }) {
     {},
     h("legend", {}, "House players who take part"),
     h("div", { class: "row" }, [1, 2, 3, 4, 5].map(one)),
+    h(
+      "label",
+      { class: "line" },
+      h("input", { type: "checkbox", name: "paced", checked: paced }),
+      "They move slowly, so that people can watch",
+    ),
   );
 }
 
@@ -264,8 +296,10 @@ export const blank = (game) => ({
   best_of: 1,
   rated: true,
   house: [],
+  paced: false,
   way: "sign-up",
   at_most: 8,
   minutes: 10,
   players: [],
+  queue: "",
 });

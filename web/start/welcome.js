@@ -1,7 +1,9 @@
 // The start of the lobby: what this is, a game at once, and the other ways to take part.
 
-import { asSomeone, casual, session } from "../lib/api.js";
+import { acting } from "../lib/acting.js";
+import { Problem, asSomeone, casual, session } from "../lib/api.js";
 import { h } from "../lib/dom.js";
+import { sentence } from "../lib/show.js";
 import { dice, ice, railways } from "./pictures.js";
 
 /** @typedef {import("../lib/types.js").App} App */
@@ -39,7 +41,7 @@ export const GAMES = [
   {
     game: "trains",
     name: "Trains",
-    about: "Collect cards, claim tracks, connect your cities.",
+    about: "Draw cards, take tracks, connect your cities.",
     draw: () => railways("Cities and tracks between them", [1, 4]),
   },
 ];
@@ -55,11 +57,15 @@ function level() {
  * @param {App} app @param {string} game
  */
 async function play(app, game) {
+  const start = () => asSomeone((account) => casual(game, [account, `house:level-${level()}`]));
   try {
-    await asSomeone((account) => casual(game, [account, `house:level-${level()}`]));
+    await start();
     app.go("#/play");
   } catch (problem) {
-    app.say(problem instanceof Error ? problem.message : String(problem), "bad");
+    app.say(sentence(problem), "bad");
+    // On a server without guests a visitor logs in first, and the game begins then.
+    if (!session() && problem instanceof Problem && problem.status === 403)
+      acting(app, () => {})(start, "Your game begins.", "#/play")();
   }
 }
 

@@ -4,6 +4,7 @@ import { del, path, post, session } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { orderButton, withdrawButton } from "../lib/rulings.js";
 import { player, span } from "../lib/show.js";
+import { reply } from "../lib/words.js";
 import { sharing } from "./sharing.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
@@ -76,7 +77,7 @@ function replies({ replies = [] }) {
         "li",
         { class: "entry", "data-key": one.player },
         h("div", {}, player(one.player)),
-        h("span", { class: "tag" }, one.reply),
+        h("span", { class: "tag" }, reply(one.reply)),
       ),
     ),
   );

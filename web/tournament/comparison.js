@@ -12,12 +12,12 @@ const SHOWN = 24;
 const [WIDTH, ROW, LEFT] = [360, 24, 130];
 
 /** @param {number} share */
-const percent = (share) => `${(share * 100).toFixed(1)} %`;
+const percent = (share) => `${(share * 100).toFixed(1)}\u00a0%`;
 
 /** @param {Comparison | null} comparison */
 export function comparison(comparison) {
   if (!comparison || comparison.pairs.length === 0) return null;
-  const { podium, pairs } = comparison;
+  const { podium, pairs, players } = comparison;
   return h(
     "section",
     { class: "card", "aria-label": "How sure is this?" },
@@ -27,10 +27,10 @@ export function comparison(comparison) {
           "p",
           {},
           player(podium.players[0]),
-          ` is the strongest player: ${percent(podium.winner)}. `,
-          podium.players.length > 2
-            ? `The top ${podium.players.length} are right: ${percent(podium.set)}, ` +
-                `in this order: ${percent(podium.order)}.`
+          ` is the strongest player with ${percent(podium.winner)} confidence. `,
+          podium.players.length > 2 && podium.players.length < players.length
+            ? `The first ${podium.players.length} are the strongest ${podium.players.length} with ` +
+                `${percent(podium.set)}, and in this order with ${percent(podium.order)}.`
             : null,
         )
       : null,

@@ -3,7 +3,8 @@
 import { path } from "../lib/api.js";
 import { csvButton } from "../lib/csv.js";
 import { h } from "../lib/dom.js";
-import { fault, player, players, score, watched } from "../lib/show.js";
+import { player, players, score, watched } from "../lib/show.js";
+import { decided, fault } from "../lib/words.js";
 import { reportOf } from "./match.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
@@ -23,7 +24,7 @@ export function pairings(tournament) {
     h(
       "div",
       { class: "row spread" },
-      h("h2", {}, "Pairings and their reasons"),
+      h("h2", {}, "Pairings"),
       tournament.results ? csvButton(`${tournament.id}-games`, () => gamesTable(tournament)) : null,
     ),
     rounds.length === 0 ? h("p", { class: "soft" }, "The players are introducing themselves.") : null,
@@ -46,7 +47,7 @@ export function pairings(tournament) {
 /** @param {Tournament} tournament @param {Pairing} pairing */
 function paired(tournament, pairing) {
   const report = reportOf(tournament, pairing.match);
-  const how = report && report.result.how !== "played" ? report.result.how : null;
+  const how = decided(report?.result.how);
   return h(
     "li",
     { class: "entry", "data-key": pairing.match },
@@ -157,6 +158,12 @@ function rankedBy(places) {
 }
 
 /**
+ * Returns whether the standings have more columns than fit beside the pairings.
+ * @param {Tournament} tournament
+ */
+export const isWide = ({ results }) => rankedBy(results?.standings ?? []).length > 0;
+
+/**
  * The standings as a table for a file.
  * @param {Place[]} places @param {string[]} ranked
  */
@@ -208,6 +215,7 @@ function gamesTable({ results }) {
 
 /** @param {string} name */
 function words(name) {
+  if (name === "sonneborn-berger") return "Sonneborn-Berger";
   return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
 }
 

@@ -2,6 +2,7 @@
 
 import { h } from "../lib/dom.js";
 import { player, score, watched } from "../lib/show.js";
+import { decided } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
 /** @typedef {import("../lib/types.js").Pairing} Pairing */
@@ -78,7 +79,7 @@ function numbersOf({ players }, result, live) {
  */
 function foot(tournament, pairing, report) {
   const address = watched(tournament.id, pairing.match);
-  const how = report && report.result.how !== "played" ? report.result.how : null;
+  const how = decided(report?.result.how);
   const status = pairing.over ? how : tournament.paused ? "paused" : "live";
   const games = report?.result.games ?? [];
   return h(

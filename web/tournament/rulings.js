@@ -1,4 +1,4 @@
-// The rulings of operators in a tournament, each with its reason, for everybody.
+// The rulings of operators about a tournament or an account, each with its reason, for everybody.
 
 import { h } from "../lib/dom.js";
 import { ago, player, players, watched } from "../lib/show.js";
@@ -20,11 +20,14 @@ const WORDS = {
   "replay-ordered": "ordered a replay of",
   undone: "undid the ruling about",
   "game-voided": "voided",
+  blacklisted: "blacklisted",
+  lifted: "lifted the blacklisting of",
+  "logged-out": "logged out",
 };
 
 /**
- * The section of a tournament; nothing without rulings.
- * @param {string} id @param {Ruled[]} rulings
+ * The section of a tournament or an account; nothing without rulings.
+ * @param {string} id the tournament, where the rulings name matches @param {Ruled[]} rulings
  */
 export function ruled(id, rulings) {
   if (rulings.length === 0) return null;

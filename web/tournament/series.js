@@ -7,7 +7,7 @@ import { counted, signed } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").GameResult} GameResult */
 
-const [WIDTH, HEIGHT, BELOW] = [420, 190, 24];
+const [WIDTH, HEIGHT, ABOVE, BELOW] = [420, 190, 20, 24];
 /** About how many bars a histogram has. */
 const BARS = 15;
 
@@ -67,8 +67,14 @@ export function series(tournament, match, players, games, linked) {
   return h(
     "div",
     { class: "series stack" },
-    counted_.length ? h("ul", { class: "rates" }, players.map((name) => rate(counted_, name))) : null,
-    players.length === 2 ? histogram(players, counted_) : null,
+    h(
+      "div",
+      { class: "halves" },
+      counted_.length
+        ? h("ul", { class: "rates" }, players.map((name) => rate(counted_, name)))
+        : null,
+      players.length === 2 ? histogram(players, counted_) : null,
+    ),
     h(
       "details",
       {},
@@ -91,9 +97,8 @@ function rate(games, name) {
   return h(
     "li",
     { "data-key": name },
-    h("strong", {}, h("bdi", {}, name)),
+    h("strong", { title: name }, h("bdi", {}, name)),
     h("span", { class: "number rate" }, percent(share)),
-    h("span", { class: "soft small" }, `${percent(low)} to ${percent(high)}`),
     svg(
       "svg",
       { viewBox: "0 0 100 6", preserveAspectRatio: "none", role: "img", "aria-label": words },
@@ -101,6 +106,7 @@ function rate(games, name) {
       svg("rect", { class: "share", x: 0, y: 1, width: x(share), height: 4 }),
       svg("rect", { class: "interval", x: x(low), y: 2.4, width: x(high) - x(low), height: 1.2 }),
     ),
+    h("span", { class: "soft small range" }, `95 % interval: ${percent(low)} to ${percent(high)}`),
   );
 }
 
@@ -130,7 +136,8 @@ function histogram(players, games) {
   const bins = binned(games, players);
   const most = Math.max(1, ...bins.map(({ count }) => count));
   const wide = WIDTH / bins.length;
-  const y = (/** @type {number} */ count) => 14 + (1 - count / most) * (HEIGHT - BELOW - 14);
+  const y = (/** @type {number} */ count) =>
+    ABOVE + (1 - count / most) * (HEIGHT - BELOW - ABOVE);
   const range = ({ from, to } = bins[0]) =>
     Math.ceil(from) === Math.ceil(to) - 1
       ? signed(Math.ceil(from), 0)

@@ -5,6 +5,7 @@ import { roundName } from "../formats/bracket.js";
 import { h } from "../lib/dom.js";
 import { capital, standing } from "../lib/show.js";
 import { excitement, nameOf } from "./choose.js";
+import { together } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
 /** @typedef {import("../lib/types.js").LiveScore} LiveScore */
@@ -36,6 +37,16 @@ export function heading(tournament) {
 }
 
 /**
+ * The points of a seat that the board shows, so that the scoreboard never lags behind it; nothing in
+ * games whose view does not count them.
+ * @param {string} game @param {any} view @param {number} seat @returns {number | undefined}
+ */
+function pointsOnBoard(game, view, seat) {
+  if (game === "fish") return view.players[seat].score;
+  return game === "yahtzee" ? view.cards[seat].total : undefined;
+}
+
+/**
  * The players of the followed match with their games won and their points.
  * @param {any} data the match, as its events show it @param {LiveScore | undefined} live
  */
@@ -46,9 +57,11 @@ export function scoreboard(data, live) {
   /** @type {string[]} */
   const seats = running?.seats ?? result?.seats ?? players;
   const winners = data.result?.winners ?? [];
-  const points = seats.map((name) => {
+  const points = seats.map((name, seat) => {
     if (!running) return result?.scores[result.seats.indexOf(name)];
     const game = live?.game;
+    const shown = pointsOnBoard(data.game, running.view, seat);
+    if (shown !== undefined) return shown;
     return game && game.number === running.game ? game.points[game.seats.indexOf(name)] : undefined;
   });
   const most = Math.max(...points.map((one) => one ?? 0));
@@ -69,7 +82,7 @@ export function scoreboard(data, live) {
   const game = running?.game ?? result?.game ?? 1;
   const words = data.result
     ? winners.length
-      ? `${winners.join(" and ")} won the match`
+      ? `${together(winners)} won the match`
       : "Nobody won the match"
     : bestOf > 1
       ? `Best of ${bestOf}, game ${game}`
@@ -172,7 +185,7 @@ export function overview(tournament) {
   const won = now === "over" ? (results?.winners ?? []) : [];
   const many = plan.players.length > 16;
   return [
-    won.length ? h("p", { class: "tv-won", "data-key": "won" }, `♛ ${won.join(" and ")} won ${tournament.id}`) : null,
+    won.length ? h("p", { class: "tv-won", "data-key": "won" }, `♛ ${together(won)} won ${tournament.id}`) : null,
     h(
       "div",
       { class: many ? "tv-table" : "tv-table with-places", "data-key": "table" },

@@ -22,6 +22,20 @@ export function mount(root, _params, app) {
    * Errors, by form.
    * @type {Record<string, unknown>} */
   let problems = {};
+  /**
+   * The part for operators; its code is loaded for them.
+   * @type {import("../account/staff.js").Staff | null}
+   */
+  let staff = null;
+  let isAsked = false;
+  let gone = false;
+
+  async function askStaff() {
+    isAsked = true;
+    const { Staff } = await import("../account/staff.js");
+    staff = new Staff(app, show);
+    show();
+  }
 
   /**
    * Submits a form, one request at a time, and shows errors beside it.
@@ -35,7 +49,10 @@ export function mount(root, _params, app) {
     button.disabled = true;
     problems = {};
     try {
-      await what(/** @type {Record<string, string>} */ (Object.fromEntries(new FormData(form))));
+      const fields = Object.fromEntries(new FormData(form));
+      // Keyboards of phones add a space after a name.
+      if (fields.account) fields.account = String(fields.account).trim();
+      await what(/** @type {Record<string, string>} */ (fields));
       form.reset();
     } catch (problem) {
       problems[name] = problem;
@@ -156,6 +173,7 @@ export function mount(root, _params, app) {
       ),
     ),
     now.guest ? claiming(now) : changing(),
+    now.role === "operator" ? staff?.draw() : null,
   ];
 
   /**
@@ -186,7 +204,11 @@ export function mount(root, _params, app) {
             maxlength: 50,
             value: now.account,
           }),
-          field("Password", "password", { type: "password", autocomplete: "new-password" }),
+          field("Password, at least 8 characters", "password", {
+            type: "password",
+            autocomplete: "new-password",
+            minlength: 8,
+          }),
         ],
         "Keep my account",
         problems.claim,
@@ -218,7 +240,9 @@ export function mount(root, _params, app) {
     );
 
   function show() {
+    if (gone) return;
     const now = session();
+    if (now?.role === "operator" && !isAsked) askStaff();
     app.title(now ? now.account : "Log in");
     render(
       root,
@@ -233,6 +257,7 @@ export function mount(root, _params, app) {
   show();
   sessions.addEventListener("session", show);
   return () => {
+    gone = true;
     sessions.removeEventListener("session", show);
     // A visitor who leaves without logging in has changed their mind.
     if (!session()) takeIntended();

@@ -46,7 +46,7 @@ export function mount(root, _params, app) {
     h(
       "div",
       { class: "listing" },
-      h("pre", { class: "wide", tabindex: "0", "aria-label": what }, h("code", {}, text)),
+      h("pre", { class: "wide", tabindex: "0", role: "group", "aria-label": what }, h("code", {}, text)),
       h(
         "button",
         {
@@ -107,8 +107,12 @@ export function mount(root, _params, app) {
         h(
           "p",
           {},
-          "The bot waits in the queue and plays whoever comes, you for example. ",
-          "For tournaments, replace the queue by --sign-up and the name of the tournament.",
+          "The bot waits in the queue and plays against the next player who joins. ",
+          "For a tournament, replace ",
+          h("code", {}, `--queue ${name}-casual`),
+          " with ",
+          h("code", {}, "--sign-up"),
+          " and the tournament's name.",
         ),
       ),
       h(

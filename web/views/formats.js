@@ -67,7 +67,7 @@ export function mount(root, _params, app) {
         ),
         session()
           ? h("button", { disabled: isBusy }, isBusy ? "Simulating …" : "Simulate")
-          : h("p", { class: "soft" }, "Log in to simulate."),
+          : h("p", {}, h("a", { href: "#/account", class: "button" }, "Log in to simulate")),
       ),
       problem ? complaint(problem) : null,
       answer ? plot(answer, Number(want) / 100) : null,

@@ -10,6 +10,7 @@ import { isolated } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { clock, ending, moveList, standing } from "../lib/table.js";
+import { decided, fault, together } from "../lib/words.js";
 
 /** @typedef {import("../lib/moves.js").Move} Move */
 
@@ -79,10 +80,12 @@ class Live {
     );
     this.waited = h("div", {});
     this.stage = h("div", { class: "card stage" });
-    this.told = h("p", { class: "told", "aria-live": "polite" });
+    this.caption = h("p", { class: "caption", "aria-live": "polite" });
     this.place = h("div", { class: "place" });
     this.stage.append(this.place);
     this.side = h("div", { class: "stack" });
+    // The sum of a long match needs the whole width: below the board, and above it at the end.
+    this.sum = h("div", { class: "sum-of-match" });
     root.append(this.head);
     get(path`/api/v1/tournaments/${tournament}`).then(
       ({ plan }) => {
@@ -203,14 +206,15 @@ class Live {
     const names = now?.seats ?? data.match.players;
     if (!this.side.isConnected)
       this.root.append(
-        h("div", { class: "turn-line" }, this.waited, this.told),
+        h("div", { class: "turn-line" }, this.waited, this.caption),
         h("div", { class: "columns" }, this.stage, this.side),
+        this.sum,
       );
     this.app.title(`${data.match.players.join(" – ")}, ${this.tournament} ${this.match}`);
     this.drawBoard(data, now, names);
     const last = this.moves.at(-1);
     const words = now?.result ? ending(now.result) : last ? `${names[last.seat]} ${last.what}` : "";
-    if (this.told.textContent !== words) this.told.textContent = words;
+    if (this.caption.textContent !== words) this.caption.textContent = words;
     render(
       this.head,
       h("div", { class: "head" }, h("h1", {}, isolated(data.match.players, " – ")), this.badge(data)),
@@ -240,7 +244,11 @@ class Live {
     );
     this.place.parentElement?.classList.toggle("still", Boolean(data.paused));
     render(this.waited, data.paused ? null : this.waitedNow(data, now, names));
-    render(this.side, this.over(data), moveList(data.game, this.moves, names));
+    const isLong = (data.match.games ?? []).length >= SERIES_MIN;
+    if (isLong && data.standing === "over" && this.sum.previousSibling !== this.head)
+      this.head.after(this.sum);
+    render(this.sum, isLong ? this.over(data) : null);
+    render(this.side, isLong ? null : this.over(data), moveList(data.game, this.moves, names));
     this.tick();
     const top = this.stage.getBoundingClientRect().top + scrollY;
     this.stage.style.setProperty("--above", `${Math.round(top)}px`);
@@ -365,9 +373,9 @@ class Live {
             h(
               "strong",
               {},
-              winners.length ? `${winners.join(" and ")} won the match` : "Nobody won the match",
+              winners.length ? `${together(winners)} won the match` : "Nobody won the match",
             ),
-            how === "played" ? "" : ` (${how})`,
+            decided(how) ? ` (${decided(how)})` : "",
           )
         : null,
       games.length < SERIES_MIN
@@ -380,8 +388,8 @@ class Live {
         ? h(
             "ul",
             { class: "faults" },
-            faults.map((/** @type {any} */ { player, fault }) =>
-              h("li", {}, h("bdi", {}, player), `: ${fault?.kind} (${fault?.code})`),
+            faults.map((/** @type {any} */ { player, fault: { kind, code } }) =>
+              h("li", {}, h("bdi", {}, player), `: ${fault(kind)} `, h("code", {}, code)),
             ),
           )
         : null,

@@ -86,19 +86,22 @@ export function mount(root, params, app) {
     const wanted = search.trim().toLowerCase();
     const found = all.filter((one) => one.player.toLowerCase().includes(wanted));
     const me = session()?.account;
-    const row = (/** @type {Ranked} */ one) =>
-      h(
+    const row = (/** @type {Ranked} */ one) => {
+      const range = `${Math.round(one.rating.low)} – ${Math.round(one.rating.high)}`;
+      return h(
         "tr",
         { "data-key": one.player, class: one.player === me ? "own" : "" },
         h("td", {}, one.rank),
         h("td", {}, player(one.player)),
-        h("td", { class: "number" }, Math.round(one.rating.value)),
         h(
           "td",
-          { class: "number soft" },
-          `${Math.round(one.rating.low)} – ${Math.round(one.rating.high)}`,
+          { class: "number" },
+          Math.round(one.rating.value),
+          h("span", { class: "range soft small" }, range),
         ),
+        h("td", { class: "number soft range" }, range),
       );
+    };
     const beyond = found.length - SHOWN_MAX;
     return [
       h(
@@ -115,8 +118,13 @@ export function mount(root, params, app) {
               {},
               h("th", { scope: "col" }, "#"),
               h("th", { scope: "col" }, "Player"),
-              h("th", { scope: "col", class: "number" }, "Rating"),
-              h("th", { scope: "col", class: "number" }, "95 % interval"),
+              h(
+                "th",
+                { scope: "col", class: "number" },
+                "Rating",
+                h("span", { class: "range soft small" }, "95 % interval"),
+              ),
+              h("th", { scope: "col", class: "number range" }, "95 % interval"),
             ),
           ),
           h("tbody", {}, found.slice(0, SHOWN_MAX).map(row)),

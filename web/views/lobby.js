@@ -6,6 +6,7 @@ import { acting } from "../lib/acting.js";
 import { h, render } from "../lib/dom.js";
 import { watched } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
+import { counted } from "../lib/words.js";
 import { hero } from "../lobby/hero.js";
 import { nothing, refresh } from "../lobby/known.js";
 import { pastTournaments, results, tournaments } from "../lobby/lists.js";
@@ -130,7 +131,8 @@ export function mount(root, _params, app) {
 
 /** @param {import("../lib/types.js").Lobby} lobby */
 const counts = ({ here: present, accounts, counts: of }) =>
-  `${present} here · ${accounts} accounts · ${of.running} running`;
+  `${counted(present, "player")} online · ${counted(accounts, "account")} · ` +
+  `${counted(of.running, "tournament")} running`;
 
 /**
  * The address of something to watch: a tournament that runs, or the latest match.

@@ -3,10 +3,11 @@
 
 import { get, path, post, session, sessions } from "../lib/api.js";
 import { h, render } from "../lib/dom.js";
-import { complaint } from "../lib/show.js";
+import { complaint, sentence } from "../lib/show.js";
 import { announcement, blank, fields, filled } from "../start/form.js";
 
-const OWN = "agon run --preset yahtzee-class --player ./my-bot house:level-3 house:level-4";
+const OWN = `agon run --preset yahtzee-class \\
+    --player ./my-bot house:level-3 house:level-4`;
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, _params, app) {
@@ -14,6 +15,11 @@ export function mount(root, _params, app) {
   /** @type {import("../lib/types.js").Games | null} */
   let games = null;
   let now = blank("yahtzee");
+  /**
+   * The queues in which somebody waits.
+   * @type {import("../lib/types.js").Lobby["queues"]}
+   */
+  let queues = [];
   let isBusy = false;
   /** @type {unknown} */
   let problem = null;
@@ -60,7 +66,7 @@ export function mount(root, _params, app) {
         ? h(
             "form",
             { class: "card new", onsubmit: create, "data-key": "form" },
-            fields(games, now, changed),
+            fields(games, queues, now, changed),
             problem ? complaint(problem) : null,
             h("div", {}, h("button", { disabled: isBusy }, "Create the tournament")),
           )
@@ -91,12 +97,13 @@ export function mount(root, _params, app) {
   }
 
   show();
-  get("/api/v1/games").then(
-    (all) => {
+  Promise.all([get("/api/v1/games"), get("/api/v1/lobby")]).then(
+    ([all, lobby]) => {
       games = all;
+      queues = lobby.queues;
       show();
     },
-    (wrong) => app.say(wrong.message, "bad"),
+    (wrong) => app.say(sentence(wrong), "bad"),
   );
   sessions.addEventListener("session", show);
   return () => sessions.removeEventListener("session", show);

@@ -8,7 +8,7 @@ import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
 import { slidAll, waitedFor } from "../lib/moves.js";
 import { download } from "../lib/saved.js";
-import { capital } from "../lib/show.js";
+import { capital, sentence } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { clock, ending, moveList, standing } from "../lib/table.js";
@@ -17,6 +17,7 @@ import { changes, options, setOptions } from "../play/options.js";
 import { connect } from "../play/session.js";
 import { allowNotifications, chime } from "../play/signals.js";
 import { waiting } from "../start/waiting.js";
+import { together } from "../lib/words.js";
 
 /** @typedef {import("../lib/matches.js").Seat} Seat */
 /** @typedef {import("../play/session.js").PlaySession} PlaySession */
@@ -31,12 +32,15 @@ export function mount(root, _params, app) {
       root,
       h("h1", {}, "Play"),
       h(
-        "p",
-        {},
-        "You need an account to play. ",
-        h("a", { href: "#/account", class: "button" }, "Log in or register"),
-        " ",
-        h("a", { href: "#/", class: "button plain" }, "Play now as a guest"),
+        "section",
+        { class: "card nothing-yet", "aria-label": "Before you play" },
+        h("p", {}, "Play at once as a guest, or log in to keep your rating and your games."),
+        h(
+          "p",
+          { class: "row" },
+          h("a", { href: "#/", class: "button" }, "Play as a guest"),
+          h("a", { href: "#/account", class: "button plain" }, "Log in or register"),
+        ),
       ),
     );
     return () => {};
@@ -76,7 +80,7 @@ class Play {
     /** When its position was reached, by this machine's clock, and its time limits. */
     this.since = Date.now();
     this.limits = { answer_ms: 0, bank_ms: 0 };
-    /** Whether its tournament can be played again at once. */
+    /** True if its tournament can be played again at once. */
     this.casual = false;
     /**
      * The faults in the match on display.
@@ -96,9 +100,9 @@ class Play {
     this.head = h("div", { class: "play-head" });
     this.time = h("div", { class: "deadline" });
     this.news = h("div", { class: "stack news-here" });
-    this.told = h("p", { class: "told", "aria-live": "polite" });
+    this.caption = h("p", { class: "caption", "aria-live": "polite" });
     this.badge = h("div", {});
-    this.line = h("div", { class: "turn-line" }, this.time, this.told, this.badge, this.choices());
+    this.line = h("div", { class: "turn-line" }, this.time, this.caption, this.badge, this.choices());
     this.place = h("div", { class: "place" });
     this.stage = h("div", { class: "card stage" }, this.place);
     this.side = h("div", { class: "stack" });
@@ -108,7 +112,7 @@ class Play {
       this.line,
       h("div", { class: "columns" }, this.stage, this.side),
     );
-    /** Whether the person has pressed anything in this view. */
+    /** True if the person has pressed anything in this view. */
     this.touched = false;
     this.gone = new AbortController();
     const { signal } = this.gone;
@@ -495,7 +499,7 @@ class Play {
       await casual(here.game, [...rest, first]);
       this.app.say("The rematch begins.");
     } catch (problem) {
-      this.app.say(problem instanceof Error ? problem.message : String(problem), "bad");
+      this.app.say(sentence(problem), "bad");
     }
   }
 
@@ -597,6 +601,7 @@ class Play {
     // Another window plays: this one shows the game, but cannot answer.
     this.stage.inert = !this.playing.active;
     if (shown && !this.playing.active) delete shown.question;
+    this.stage.classList.toggle("idle", !shown && !this.board && this.playing.state === "here");
     if (!here || !shown) {
       const words =
         this.playing.state === "here"
@@ -605,7 +610,8 @@ class Play {
       if (!this.board)
         this.place.replaceChildren(
           waiting(),
-          h("p", {}, words, " ", h("a", { href: "#/" }, "Go to the lobby")),
+          h("p", {}, words),
+          h("p", {}, h("a", { href: "#/", class: "button" }, "Go to the lobby")),
         );
       this.say("");
       return;
@@ -652,7 +658,7 @@ class Play {
     const waited = waitedFor(here.game, shown.view)
       .map((seat) => shown.names[seat])
       .filter((name) => name !== this.who.account);
-    return waited.length ? `Waiting for ${waited.join(" and ")} …` : "";
+    return waited.length ? `Waiting for ${together(waited)} …` : "";
   }
 
   /**
@@ -673,6 +679,6 @@ class Play {
 
   /** @param {string} words */
   say(words) {
-    if (this.told.textContent !== words) this.told.textContent = words;
+    if (this.caption.textContent !== words) this.caption.textContent = words;
   }
 }

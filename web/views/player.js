@@ -10,6 +10,7 @@ import { watch } from "../lib/stream.js";
 import { chart } from "../player/chart.js";
 import { evidence } from "../player/faults.js";
 import { byGame, recent, tiles, versus } from "../player/lists.js";
+import { ruled } from "../tournament/rulings.js";
 
 /** @typedef {import("../lib/types.js").Account} Account */
 
@@ -20,6 +21,7 @@ import { byGame, recent, tiles, versus } from "../player/lists.js";
  * @property {import("../player/lists.js").Opponent[]} opponents
  * @property {Record<string, import("../player/chart.js").Point[]>} histories by game
  * @property {import("../lib/types.js").Fault[] | null} faults
+ * @property {import("../lib/types.js").Ruled[]} rulings
  */
 
 /** How long to wait before a retry that may help. */
@@ -122,7 +124,7 @@ export function mount(root, params, app) {
       const words = problem ? complaint(problem) : h("p", { class: "soft" }, "Loading …");
       return render(root, h("h1", {}, name), words);
     }
-    const { account, matches, opponents, faults } = known;
+    const { account, matches, opponents, faults, rulings } = known;
     render(
       root,
       head(account),
@@ -138,6 +140,7 @@ export function mount(root, params, app) {
           byGame(account),
           recent(name, matches),
           evidence(faults),
+          ruled("", rulings),
         ),
         h("div", { class: "stack" }, versus(opponents)),
       ),
@@ -162,10 +165,11 @@ export function mount(root, params, app) {
 async function ofPlayer(name) {
   const now = session();
   const allowed = now && (now.account === name || now.role === "operator");
-  const [account, played, met, wrong] = await Promise.all([
+  const [account, played, met, ruledAbout, wrong] = await Promise.all([
     get(path`/api/v1/accounts/${name}`),
     get(path`/api/v1/accounts/${name}/matches`),
     get(path`/api/v1/statistics/${name}/versus`),
+    get(path`/api/v1/accounts/${name}/rulings`),
     allowed ? get(path`/api/v1/accounts/${name}/faults`) : null,
   ]);
   const games = Object.keys(account.statistics.by_game);
@@ -179,6 +183,7 @@ async function ofPlayer(name) {
     opponents: met.opponents,
     histories,
     faults: wrong?.faults ?? null,
+    rulings: ruledAbout.rulings,
   };
 }
 

@@ -76,9 +76,9 @@ const RULES = {
       },
       {
         words:
-          "In a turn you take two cards, or you claim one free track. " +
+          "In a turn you draw two cards, or you take one free track. " +
           "A track costs as many cards of its colour, and as many rails, as it has segments.",
-        draw: () => railways("The track from Chicago to Boston is claimed", [1]),
+        draw: () => railways("The track from Chicago to Boston is taken", [1]),
       },
       {
         words:
@@ -88,7 +88,7 @@ const RULES = {
       },
     ],
     table: [
-      ["A segment of a claimed track", "1 point"],
+      ["A segment of your tracks", "1 point"],
       ["A destination that is connected", "10 points"],
       ["A destination that is not", "10 points less"],
       ["The longest path", "20 points"],
@@ -137,11 +137,12 @@ export function mount(root, [chosen = ""], app) {
 }
 
 /** @param {typeof GAMES[0]} game */
-const summary = ({ game, name, about }) =>
+const summary = ({ game, name, about, draw }) =>
   h(
     "section",
     { class: "card entry pressable", "data-key": game },
     h("div", {}, h("h2", {}, h("a", { class: "cover", href: `#/rules/${game}` }, name)), about),
+    draw(),
   );
 
 /** @param {string} game */

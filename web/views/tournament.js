@@ -11,7 +11,8 @@ import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { coming } from "../tournament/coming.js";
 import { comparison } from "../tournament/comparison.js";
-import { downloads, faults, pairings, standings } from "../tournament/lists.js";
+import { downloads, faults, isWide, pairings, standings } from "../tournament/lists.js";
+import { luck } from "../tournament/luck.js";
 import { operator, progress } from "../tournament/progress.js";
 import { ruled } from "../tournament/rulings.js";
 
@@ -40,6 +41,8 @@ export function mount(root, params, app) {
   /** @type {import("../lib/types.js").Comparison | null} */
   let compared = null;
   let comparing = false;
+  /** @type {import("../tournament/luck.js").Luck} */
+  let withoutLuck = {};
   /** @type {import("../lib/types.js").Ruled[]} */
   let rulings = [];
   /** The standing whose events are followed. */
@@ -91,12 +94,20 @@ export function mount(root, params, app) {
         h("h2", {}, "Rounds"),
         formatOf(now.plan).draw(now),
       ),
+      isWide(now) ? standings(now) : null,
       h(
         "div",
         { class: "columns" },
         h("div", { class: "stack" }, pairings(now)),
-        h("div", { class: "stack" }, standings(now), comparison(compared), faults(now)),
+        h(
+          "div",
+          { class: "stack" },
+          isWide(now) ? null : standings(now),
+          comparison(compared),
+          faults(now),
+        ),
       ),
+      now.standing === "over" ? luck(id, withoutLuck, computeLuck) : null,
       ruled(id, rulings),
       downloads(now),
     ];
@@ -138,6 +149,17 @@ export function mount(root, params, app) {
     } catch (wrong) {
       if (passes(wrong)) setTimeout(compare, AGAIN_MS);
     }
+  }
+
+  async function computeLuck() {
+    withoutLuck = { isAwaited: true };
+    show();
+    try {
+      withoutLuck = { analysis: await get(`${at}/analysis`) };
+    } catch (problem) {
+      withoutLuck = { problem };
+    }
+    if (!gone) show();
   }
 
   /** Before the tournament runs, the lobby's stream reports changes. */
@@ -197,7 +219,7 @@ function head({ id, standing: now, paused, plan, results }) {
     capital(game),
     formatOf(plan).label,
     `best of ${policy.match.best_of}`,
-    preset,
+    preset && `preset ${preset}`,
   ];
   return h(
     "div",

@@ -10,6 +10,7 @@ import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { chosen, nameOf } from "../tv/choose.js";
 import { beside, heading, overview, scoreboard } from "../tv/scenes.js";
+import { together } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
 /** @typedef {import("../lib/types.js").LiveScore} LiveScore */
@@ -37,7 +38,7 @@ const NARROW = 800;
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, [only = ""], app) {
-  styled(
+  const styles = styled(
     "/web/boards/boards.css",
     "/web/boards/games.css",
     "/web/formats/formats.css",
@@ -56,6 +57,8 @@ export function mount(root, [only = ""], app) {
   };
   addEventListener("keydown", key);
   projector.start();
+  // Only with its style does a drawing have its size.
+  for (const style of styles) style.addEventListener("load", () => projector.fit());
   return () => {
     delete document.documentElement.dataset.view;
     removeEventListener("keydown", key);
@@ -87,7 +90,7 @@ class Projector {
     this.root = root;
     this.only = only;
     this.gone = false;
-    /** Whether requests are under way. */
+    /** True if requests are under way. */
     this.busy = false;
     /** @type {"match" | "table" | "idle"} */
     this.scene = "idle";
@@ -116,7 +119,11 @@ class Projector {
     this.main = h("div", { class: "tv-main" });
     this.boardArea = h("div", { class: "tv-area" });
     root.append(this.top, this.main);
-    this.sizes = new ResizeObserver(() => this.fit());
+    // A board may turn in a window of another shape, and has its new size only in the next frame.
+    this.sizes = new ResizeObserver(() => {
+      this.fit();
+      requestAnimationFrame(() => this.fit());
+    });
     this.sizes.observe(root);
   }
 
@@ -327,7 +334,7 @@ class Projector {
       h("p", { class: "tv-big" }, this.only ? `${this.only} has not begun.` : "No tournament is running."),
       coming.map(({ id, players = 0 }) => h("p", {}, `${id} is open for sign-up: ${players} so far.`)),
       over.map(({ id, winners = [] }) =>
-        h("p", { class: "soft" }, winners.length ? `${winners.join(" and ")} won ${id}.` : `Nobody won ${id}.`),
+        h("p", { class: "soft" }, winners.length ? `${together(winners)} won ${id}.` : `Nobody won ${id}.`),
       ),
       h("p", {}, "Play or watch at ", h("strong", {}, location.host), "."),
     );
