@@ -1,6 +1,6 @@
 # verify changes nothing, fix does; test is the README's test command.
 
-.PHONY: test verify fix bench deny sim sim-selftest kills chaos attack fuzz mutants
+.PHONY: test verify fix bench deny sim sim-selftest kills chaos drill attack fuzz mutants
 
 test:
 	scripts/test
@@ -37,11 +37,17 @@ kills:
 		blacklist::a_server_that_is_killed_right_after_a_cheat_lists_the_cheater_when_it_is_back
 
 # make chaos MINUTES=60 PLAYERS=100 SEED=7: the real binary under kills, stops and a bad network.
-# NODES=3: three nodes over PostgreSQL, which are also cut off, while the database is restarted.
+# NODES=3: three nodes over PostgreSQL and NATS, which are also cut off, while both are restarted.
 chaos:
 	cargo build --quiet --profile sim --package agon --package agon-chaos
 	target/sim/agon-chaos --agon target/sim/agon --minutes $(or $(MINUTES),5) --players $(or $(PLAYERS),24) \
 		--nodes $(or $(NODES),1) --seed $(or $(SEED),1) $(if $(JSON),--json $(JSON)) $(if $(DIR),--dir $(DIR))
+
+# make drill MATCHES=1000 NODES=3: every fault of nodes once, and how long it keeps so many matches waiting.
+drill:
+	cargo build --quiet --profile sim --package agon --package agon-chaos
+	target/sim/agon-chaos --agon target/sim/agon --drill $(or $(MATCHES),100) --nodes $(or $(NODES),3) \
+		--seed $(or $(SEED),1) $(if $(JSON),--json $(JSON)) $(if $(DIR),--dir $(DIR))
 
 # make attack SECONDS=60: readers of a large replay and slow bodies beside 100 honest players.
 attack:

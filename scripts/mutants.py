@@ -31,7 +31,7 @@ def tell(out, seed):
         if outcome["scenario"] != "Baseline" and outcome["scenario"]["Mutant"]["name"] in drawn:
             fates[outcome["summary"]].append(outcome["scenario"]["Mutant"])
     caught, endless, unbuilt = fates["CaughtMutant"], fates["Timeout"], fates["Unviable"]
-    # What could not be tried, for want of memory or a signal from outside, was not caught.
+    # Mutants that could not be tried, for want of memory or a signal from outside, were not caught.
     survivors = fates["MissedMutant"] + fates["Failure"]
     (out / "survivors.json").write_text(json.dumps(survivors, indent=2) + "\n")
     print(f"survivors, also in {out}/survivors.json:" if survivors else "no survivors")

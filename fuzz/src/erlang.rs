@@ -8,10 +8,10 @@ use agon_games::yahtzee::{Config, Yahtzee};
 use agon_games::{Game, Seat, Seed, Viewer};
 use agon_wire::erlang::class::Variant;
 use agon_wire::erlang::control::{self, Control};
-use agon_wire::erlang::decode::{Limits, decode};
+use agon_wire::erlang::decode::{TermLimits, decode};
 use agon_wire::erlang::encode::encode;
 use agon_wire::erlang::frames::{Frames, Header, frame};
-use agon_wire::erlang::handshake::{Acceptor, Cookie, FRAME_MAX, Step, digest};
+use agon_wire::erlang::handshake::{Acceptor, Cookie, FRAME_MAX, HandshakeStep, digest};
 use agon_wire::erlang::refs::{Key, Refs};
 use agon_wire::erlang::session::{ErlangLogin, Session, SessionOutput, Speaks};
 use agon_wire::erlang::term::{Atom, Pid, Ref, Term};
@@ -19,7 +19,7 @@ use agon_wire::erlang::{Password, epmd, read};
 use std::sync::Arc;
 
 /// Small, so that inputs reach the limits.
-const LIMITS: Limits = Limits { terms_max: 500, depth_max: 12 };
+const LIMITS: TermLimits = TermLimits { terms_max: 500, depth_max: 12 };
 
 /// The open request of the session's player.
 const REQUEST: &str = "cup:r1m1.1.0.0";
@@ -61,7 +61,7 @@ pub fn handshake(data: &[u8]) -> bool {
         reply.pop();
         reply.extend(digest(&cookie, 77));
     }
-    let entered = matches!(acceptor.message(&reply), Ok(Step::Done { .. }));
+    let entered = matches!(acceptor.message(&reply), Ok(HandshakeStep::Done { .. }));
     let proof = reply.get(5..).is_some_and(|proof| proof == digest(&cookie, 77));
     assert!(!entered || proof, "let in with {reply:?}");
     true

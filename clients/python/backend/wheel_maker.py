@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 ROOT = Path(__file__).resolve().parent.parent
-#: What a source distribution has.
+#: The contents of a source distribution.
 SOURCES = ("pyproject.toml", "README.md", "backend", "src", "tests", "examples")
 #: Zip files have no earlier time; all files get it, so that equal sources give equal wheels.
 EPOCH = (1980, 1, 1, 0, 0, 0)

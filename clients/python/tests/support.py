@@ -120,7 +120,7 @@ class Server:
         said = self.said = json.loads(line)
         self.tcp = said["players"]["tcp"]
         self.http = said["http"]
-        #: Whether players are taken over WebSocket as well.
+        #: True if players are taken over WebSocket as well.
         self.websocket = "websocket" in said["players"]
         self.operator = (said.get("operator") or {}).get("token") or self.operator
         return True

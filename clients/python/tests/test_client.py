@@ -53,7 +53,7 @@ class Line:
     def finish(self) -> None:
         """Says nothing more, and closes after the client did.
 
-        Whoever closes before it has read everything may take back what it said.
+        A side that closes before it has read everything may lose what it sent.
         """
         self.sock.shutdown(socket.SHUT_WR)
         while self.sock.recv(4096):

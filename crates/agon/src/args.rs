@@ -11,8 +11,8 @@ mod sandbox;
 mod serve;
 
 pub(crate) use admin::{
-    AccountCommand, AdminArgs, AdminCommand, BlacklistCommand, CreateArgs, GameCommand,
-    MatchCommand, Named, Pick, QueueCommand, TournamentCommand,
+    AccountCommand, AdminArgs, AdminCommand, AdminMatch, AdminTournament, BlacklistCommand,
+    CreateArgs, GameCommand, Named, Pick, QueueCommand,
 };
 pub(crate) use clients::{JoinArgs, LoginArgs, PlayArgs, WatchArgs};
 pub(crate) use doctor::DoctorArgs;
@@ -43,7 +43,7 @@ pub(crate) enum DemoSystem {
     Trains,
     /// Yahtzee players on Erlang nodes.
     Erlang,
-    /// Three nodes over one PostgreSQL: one is killed in the middle of a cup.
+    /// Three nodes over PostgreSQL and NATS: one is killed in the middle of a cup.
     Cluster,
 }
 
@@ -117,11 +117,11 @@ Examples:
 A TOML file may contain any of these fields; flags override it:
     preset = \"yahtzee-class\"               name = \"summer-cup\"
     players = [\"house:greedy\", \"eve=python3 bot.py\"]
-    format = \"bracket\"                     pairing = \"seeded\"
-    best_of = 3                            slots = 8
+    format = \"bracket:slots=8\"             pairing = \"seeded\"
+    best_of = 3                            rotate_seats = true
     ratings = { eve = 1600 }               # for pairing = \"rating\" and format = \"arena\"
     concurrency = 2                        seed = 7
-    out = \"cup\"                            rotate_seats = true
+    out = \"cup\"
     crash = \"forfeit-game\"                 # or resume, remove
     cheat = \"as-crash\"                     # or remove, blacklist
     ties = \"replay\"                        # or share
@@ -148,8 +148,7 @@ pub(crate) struct RunArgs {
     /// Read settings from a TOML file; flags override it.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// A set of policies: yahtzee-class, yahtzee-referee, yahtzee-queue, fish, trains, or one for
-    /// people such as fish-casual.
+    /// A set of policies, such as yahtzee-class; see `agon list`.
     #[arg(long, value_name = "NAME")]
     pub(crate) preset: Option<String>,
     /// The game, if no preset names it.
@@ -177,8 +176,8 @@ pub(crate) struct RunArgs {
     /// --duplicate.
     #[arg(long, value_name = "PERCENT", conflicts_with_all = ["format", "sprt"])]
     pub(crate) until_sure: Option<u32>,
-    /// The number of slots in a bracket: 2, 4, 8 …
-    #[arg(long, value_name = "N")]
+    /// The option `slots` of the format, as older command lines write it.
+    #[arg(long, value_name = "N", hide = true)]
     pub(crate) slots: Option<u32>,
     /// The order in which players are paired.
     #[arg(long, value_enum)]
@@ -338,9 +337,10 @@ pub(crate) struct AnalyseArgs {
 }
 
 const BOT_HELP: &str = "\
-Reads the native protocol (docs/protocol/native.md) from stdin and writes its answers to stdout,
-until it is told to end or its input ends. With the same name in a tournament it plays the same
-moves as house:NAME inside `agon run`: a partner to test against, and a bot to look at.
+The bot reads the native protocol (docs/protocol/native.md) from stdin and writes its answers to
+stdout, until the message `end` or the end of its input. Under the same name in a tournament it
+plays the same moves as house:NAME inside `agon run`: a partner to test against, and a bot to look
+at.
 
 Examples:
     agon run --preset fish --player 'agon bot greedy' house:random 'python3 bot.py'

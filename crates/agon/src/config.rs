@@ -243,10 +243,7 @@ fn policy(
         (policy.rules.duplicate, policy.rules.ties) = (true, Ties::Share);
     }
     if let Some(slots) = args.slots.or(file.slots) {
-        let Format::Bracket(bracket) = &mut policy.format else {
-            return Err(Misuse("--slots works only with --format bracket".into()).into());
-        };
-        bracket.slots = Some(slots);
+        policy.format = policy.format.with_options(&format!("slots={slots}")).map_err(Misuse)?;
     }
     if let Some(pairing) = args.pairing.or(file.pairing) {
         policy.pairing = match pairing {

@@ -104,7 +104,8 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
             | ServerError::Sockets(_)
             | ServerError::Undrained(_)
             | ServerError::TakenOver
-            | ServerError::NoDatabase(_) => Exit::Failure,
+            | ServerError::NoDatabase(_)
+            | ServerError::LinkLost => Exit::Failure,
             ServerError::Log(log) => of_log(log),
             ServerError::Engine(_) => Exit::Damaged,
         };

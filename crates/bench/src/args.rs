@@ -4,11 +4,11 @@ use clap::{Args as ClapArgs, ValueEnum};
 use std::path::PathBuf;
 
 const BENCH_HELP: &str = "\
-Starts a server of its own in a new folder, with a durable log, and plays on it over loopback. In
-between, slice by slice, a bare ping-pong with as many connections and messages of the same size is
-measured; ratios are medians of such pairs, so they can be compared between machines. Games that ask
-one player at a time are also compared with a ping-pong that has as few messages in flight, and the
-latency of a single match (--players 2) with a ping-pong that syncs a file for every message.
+The command starts a server in a new folder, with a durable log, and plays on it over loopback. In
+between, slice by slice, it measures a bare ping-pong with as many connections and messages of the
+same size. Ratios are medians of such pairs, so they can be compared between machines. Games that
+ask one player at a time are also compared with a ping-pong that has as few messages in flight, and
+the latency of a single match (--players 2) with a ping-pong that syncs a file for every message.
 
 Examples:
     agon bench --game yahtzee --players 1000 --seconds 20 --json
@@ -16,6 +16,7 @@ Examples:
     agon bench --players 1000 --observers 4
     agon bench --players 2 --seconds 10
     agon bench --store postgres://agon@localhost/bench
+    agon bench --store postgres://agon@localhost/bench --bus nats://localhost --remote
     agon bench --players 10000 --steady 20000 --seconds 600";
 
 /// The arguments of `agon bench`.
@@ -60,6 +61,12 @@ pub struct BenchArgs {
     /// Keep the log in this PostgreSQL database, which must be empty, and not in a file.
     #[arg(long, value_name = "URL", conflicts_with = "keep")]
     pub(crate) store: Option<String>,
+    /// Share the work with other nodes over this NATS server.
+    #[arg(long, value_name = "URL", requires = "store")]
+    pub(crate) bus: Option<String>,
+    /// Start a second node, and connect all players to it: it carries their bytes to the first one.
+    #[arg(long, requires = "bus", conflicts_with_all = ["restart", "engine_threads"])]
+    pub(crate) remote: bool,
     /// How many threads of the server play.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) engine_threads: u16,

@@ -35,7 +35,7 @@ pub(super) struct Slice {
     pub(super) down: usize,
     /// Messages in flight at once on every connection.
     pub(super) depth: usize,
-    /// Whether the echo syncs a file before it answers a message.
+    /// True if the echo syncs a file before it answers a message.
     pub(super) sync: bool,
 }
 
@@ -111,7 +111,7 @@ async fn play(echo: &Child, ping: &mut Child, slice: Slice) -> Result<Trips> {
     ping.line().await?;
     let cpu = echo.cpu()?;
     let counted = ping.line().await?;
-    let cpu = echo.cpu()?.saturating_sub(cpu);
+    let cpu = echo.cpu()?.since(&cpu);
     let Counted { count, seconds, latency } =
         serde_json::from_str(&counted).context("failed: the ping-pong counts in JSON")?;
     let cpu_us = cpu.as_secs_f64() * 1e6 / (count.max(1) as f64);

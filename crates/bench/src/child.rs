@@ -2,14 +2,33 @@
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long a process may take to print a line.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The processor time that threads have used, in nanoseconds, by their folders in `/proc`.
+pub struct CpuTime(HashMap<PathBuf, u64>);
+
+impl CpuTime {
+    /// The time of the threads of both.
+    pub fn and(mut self, other: CpuTime) -> CpuTime {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// The time used since an earlier reading, without that of threads that have ended.
+    pub fn since(&self, earlier: &CpuTime) -> Duration {
+        let before = |thread| earlier.0.get(thread).copied().unwrap_or(0);
+        let used = self.0.iter().map(|(thread, ns)| ns.saturating_sub(before(thread)));
+        Duration::from_nanos(used.sum())
+    }
+}
 
 /// A process that is killed when this is dropped.
 pub struct Child {
@@ -92,15 +111,34 @@ impl Child {
         let _ = self.process.wait();
     }
 
-    /// The processor time it has used.
-    pub fn cpu(&self) -> Result<Duration> {
+    /// The processor time it has used. The scheduler counts nanoseconds of every thread; where it does
+    /// not, the kernel counts ticks of the whole process.
+    pub fn cpu(&self) -> Result<CpuTime> {
+        let id = self.process.id();
+        let tasks = format!("/proc/{id}/task");
+        let threads =
+            std::fs::read_dir(&tasks).with_context(|| format!("failed to read {tasks}"))?;
+        // A thread may end meanwhile.
+        let threads = threads.filter_map(|thread| {
+            let path = thread.ok()?.path();
+            let stat = std::fs::read_to_string(path.join("schedstat")).ok()?;
+            Some((path, stat.split_whitespace().next()?.parse().ok()?))
+        });
+        let mut used = CpuTime(threads.collect());
+        if used.0.is_empty() {
+            used.0.insert(tasks.into(), self.ticks()?);
+        }
+        Ok(used)
+    }
+
+    /// The processor time of all threads, which the kernel counts in ticks, in nanoseconds.
+    fn ticks(&self) -> Result<u64> {
         let stat = self.proc("stat")?;
         // The name may hold spaces, so count the fields after it.
         let (_, fields) = stat.rsplit_once(')').context("failed to read the time of a process")?;
         let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
         let ticks: u64 = ticks.sum::<Result<u64, _>>()?;
-        let per_second = rustix::param::clock_ticks_per_second();
-        Ok(Duration::from_secs_f64(ticks as f64 / per_second as f64))
+        Ok(ticks * (1_000_000_000 / rustix::param::clock_ticks_per_second()))
     }
 
     /// Its resident memory, in bytes.

@@ -111,6 +111,9 @@ fn check(args: &BenchArgs) -> Result<()> {
     if args.watchers.is_some_and(|count| count == 0 || count > WATCHERS_MAX) {
         return wrong(format!("--watchers is from 1 to {WATCHERS_MAX}"));
     }
+    if args.transport == TransportArg::Erlang && args.remote {
+        return wrong("Erlang nodes connect to the node that plays".into());
+    }
     if args.transport == TransportArg::Erlang && args.game != "yahtzee" {
         return wrong("players on Erlang nodes play Yahtzee only".into());
     }
@@ -266,13 +269,13 @@ impl Run<'_> {
         tokio::time::sleep(SETTLE).await;
         load.latency.borrow_mut().clear();
         let counts = || (load.answers.get(), load.bytes_up.get(), load.bytes_down.get());
-        let (before, cpu, began) = (counts(), self.server.process.cpu()?, Instant::now());
+        let (before, cpu, began) = (counts(), self.server.cpu()?, Instant::now());
         tokio::time::sleep(length).await;
         // A short slice on a busy machine may see no answer; then extend it.
         while load.answers.get() == before.0 && began.elapsed() < FIRST_ANSWER_MAX {
             tokio::time::sleep(SETTLE).await;
         }
-        let (after, cpu_after, took) = (counts(), self.server.process.cpu()?, began.elapsed());
+        let (after, cpu_after, took) = (counts(), self.server.cpu()?, began.elapsed());
         let latency = load.latency.borrow().clone();
         load.drain().await;
         let answers = after.0 - before.0;
@@ -282,7 +285,7 @@ impl Run<'_> {
         }
         Ok(Played {
             per_second: answers as f64 / took.as_secs_f64(),
-            cpu_us: cpu_after.saturating_sub(cpu).as_secs_f64() * 1e6 / answers as f64,
+            cpu_us: cpu_after.since(&cpu).as_secs_f64() * 1e6 / answers as f64,
             latency,
             bytes_up: ((after.1 - before.1) / answers) as usize,
             bytes_down: ((after.2 - before.2) / answers) as usize,

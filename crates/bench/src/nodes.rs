@@ -5,7 +5,7 @@ use super::load::{Load, Responder, drive};
 use super::players::State;
 use super::wire::{Inbox, Wire};
 use agon_wire::erlang::control::{self, Control, Process};
-use agon_wire::erlang::decode::Limits;
+use agon_wire::erlang::decode::TermLimits;
 use agon_wire::erlang::frames::{Header, frame};
 use agon_wire::erlang::handshake::{Cookie, digest, flags};
 use agon_wire::erlang::term::{Atom, Pid, Term};
@@ -109,7 +109,7 @@ fn number(of: impl Hash) -> u64 {
 impl Responder for Players<'_> {
     fn take(&mut self, message: &[u8], at: Instant, out: &mut Vec<u8>) -> Result<u64> {
         let Some(Control::Send { to: Process::Pid(me), message, .. }) =
-            control::decode(message, Limits::default())?
+            control::decode(message, TermLimits::default())?
         else {
             return Ok(0);
         };

@@ -1,6 +1,6 @@
 //! The benchmarked server: started as an operator would start it, in its own folder, on a real log.
 
-use super::child::Child;
+use super::child::{Child, CpuTime};
 use crate::args::BenchArgs;
 use agon_client::http::Http;
 use anyhow::{Context, Result, bail};
@@ -13,6 +13,12 @@ use tokio::net::TcpStream;
 
 /// The answer deadline. It is long, because players are held back while other things are measured.
 const ANSWER_MS: u64 = 3_600_000;
+
+/// How long a second node may take until it is linked to the first one.
+const RELAY_MAX: Duration = Duration::from_secs(60);
+
+/// The file with everything that a server writes on stderr.
+const WORDS: &str = "serve.stderr";
 
 /// The games of a match: more than a run has time for.
 const BEST_OF: u32 = 99;
@@ -64,6 +70,8 @@ pub(super) struct Server {
     pub(super) erlang: SocketAddr,
     folder: PathBuf,
     pub(super) operator: Operator,
+    /// The node that carries the bytes of the players, if they connect to another node.
+    remote: Option<Child>,
 }
 
 impl Server {
@@ -79,7 +87,10 @@ impl Server {
         let players = tokens.len();
         // All players connect from one address.
         let (erlang, epmd) = (free_place(ip)?, free_place(ip)?);
-        let store = args.store.as_ref().map_or(String::new(), |url| format!("store = {url:?}\n"));
+        let setting = |name: &str, value: &Option<String>| {
+            value.as_ref().map_or(String::new(), |value| format!("{name} = {value:?}\n"))
+        };
+        let store = setting("store", &args.store) + &setting("bus", &args.bus);
         let config = format!(
             "reconnect_ms = 120000\nengine_threads = {3}\n{store}[limits]\nconnections_max = {0}\n\
              connections_per_address_max = {0}\nlogin_ms_max = 60000\n\
@@ -97,7 +108,48 @@ impl Server {
         let any = SocketAddr::from((ip, 0));
         let (process, [tcp, http, fish]) = launch(folder, any, any).await?;
         let (folder, operator) = (folder.to_owned(), Operator { http, token });
-        Ok((Server { process, tcp, http, fish, erlang, folder, operator }, tokens))
+        let remote = None;
+        let mut server = Server { process, tcp, http, fish, erlang, folder, operator, remote };
+        if args.remote {
+            server.relay(ip).await?;
+        }
+        Ok((server, tokens))
+    }
+
+    /// Starts a second node, where players connect from now on.
+    async fn relay(&mut self, ip: IpAddr) -> Result<()> {
+        let folder = self.folder.join("second");
+        std::fs::create_dir(&folder).context("failed to make a folder")?;
+        (self.tcp, self.http, self.fish) = (free_place(ip)?, free_place(ip)?, free_place(ip)?);
+        let config = std::fs::read_to_string(self.folder.join("agon.toml"))?;
+        let (config, _) = config.split_once("[erlang]").context("the table of the Erlang port")?;
+        let any = SocketAddr::from((ip, 0)).to_string();
+        let config =
+            config.replace(&format!("listen = \"{any}\""), &format!("listen = \"{}\"", self.fish));
+        std::fs::write(folder.join("agon.toml"), config).context("failed to write a file")?;
+        self.remote = Some(spawn(&folder, self.tcp, self.http)?);
+        let (http, _) = Http::parse(&format!("http://{}", self.http))?;
+        let started = Instant::now();
+        loop {
+            let asked = http.send("GET", "/healthz?ready", None).await;
+            if asked.is_ok_and(|answer| answer.status == 200) {
+                return Ok(());
+            }
+            if started.elapsed() > RELAY_MAX {
+                let words = std::fs::read_to_string(folder.join(WORDS)).unwrap_or_default();
+                bail!("failed: the second node has no link to the first one: {}", words.trim());
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// The processor time of all nodes.
+    pub(super) fn cpu(&self) -> Result<CpuTime> {
+        let own = self.process.cpu()?;
+        Ok(match &self.remote {
+            Some(remote) => own.and(remote.cpu()?),
+            None => own,
+        })
     }
 
     /// Restarts the server at the same addresses.
@@ -226,21 +278,25 @@ fn free_place(ip: IpAddr) -> Result<SocketAddr> {
     Ok(SocketAddr::from((ip, port)))
 }
 
+/// Starts a server on a folder.
+fn spawn(folder: &Path, tcp: SocketAddr, http: SocketAddr) -> Result<Child> {
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let (data, config) = (path("data"), path("agon.toml"));
+    let (tcp, http) = (tcp.to_string(), http.to_string());
+    let args = ["serve", "--data", &data, "--config", &config, "--tcp", &tcp, "--http", &http];
+    let args = [&args[..], &["--json"]].concat();
+    Child::start_with_log(&args, &folder.join(WORDS))
+}
+
 /// Starts a server and waits until it listens.
 async fn launch(
     folder: &Path,
     tcp: SocketAddr,
     http: SocketAddr,
 ) -> Result<(Child, [SocketAddr; 3])> {
-    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
-    let (data, config) = (path("data"), path("agon.toml"));
-    let (tcp, http) = (tcp.to_string(), http.to_string());
-    let args = ["serve", "--data", &data, "--config", &config, "--tcp", &tcp, "--http", &http];
-    let args = [&args[..], &["--json"]].concat();
-    let words = folder.join("serve.stderr");
-    let mut process = Child::start_with_log(&args, &words)?;
+    let mut process = spawn(folder, tcp, http)?;
     let line = process.line().await.map_err(|error| {
-        let words = std::fs::read_to_string(&words).unwrap_or_default();
+        let words = std::fs::read_to_string(folder.join(WORDS)).unwrap_or_default();
         error.context(format!("failed to start a server: {}", words.trim()))
     })?;
     let said: Value = serde_json::from_str(&line).context("failed: the server says no JSON")?;

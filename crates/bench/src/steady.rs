@@ -46,8 +46,7 @@ impl Run<'_> {
         tokio::time::sleep(SETTLE).await;
         load.latency.borrow_mut().clear();
         let turns = self.server.turns().await?;
-        let (answers, cpu, began) =
-            (load.answers.get(), self.server.process.cpu()?, Instant::now());
+        let (answers, cpu, began) = (load.answers.get(), self.server.cpu()?, Instant::now());
         let mut sizes = vec![self.server.process.resident()?];
         let mut shown_at = Duration::ZERO;
         while began.elapsed() < length && self.crew.complaint().is_none() {
@@ -60,7 +59,7 @@ impl Run<'_> {
                 self.progress.say(&format!("steady load: {count} decisions, {left} s left"));
             }
         }
-        let (took, cpu) = (began.elapsed(), self.server.process.cpu()?.saturating_sub(cpu));
+        let (took, cpu) = (began.elapsed(), self.server.cpu()?.since(&cpu));
         let decisions = load.answers.get() - answers;
         let latency = load.latency.borrow().clone();
         load.drain().await;

@@ -1,17 +1,17 @@
 //! Playing on a server from a Rust program.
 //!
-//! A [`Client`] connects, logs in, and delivers requests and notifications as [`Event`]s. When the
+//! A [`Client`] connects, logs in, and delivers requests and notifications as [`ClientEvent`]s. When the
 //! connection closes, it reconnects with its token. It sends an answer that may have been lost
 //! again if, and only if, the server repeats the request. [`play`] runs a [`Player`] on a client:
 //!
 //! ```no_run
-//! use agon_client::{Address, Client, ClientError, Login, Request, Settings, Until, play};
+//! use agon_client::{Address, Client, ClientError, ClientSettings, Login, Request, Until, play};
 //! use agon_games::Game;
 //! use agon_games::yahtzee::Yahtzee;
 //!
 //! # async fn example() -> Result<(), ClientError> {
 //! let login = Login::password("ann", "swordfish").register();
-//! let settings = Settings::new(Address::parse("127.0.0.1:7300")?, login);
+//! let settings = ClientSettings::new(Address::parse("127.0.0.1:7300")?, login);
 //! let mut client = Client::connect(settings).await?;
 //! client.enqueue("yahtzee-queue").await?;
 //! // Any legal answer will do: the first one.
@@ -70,7 +70,7 @@ pub enum Login {
         account: String,
         /// Its password.
         password: String,
-        /// Whether to create the account if there is none.
+        /// True to create the account if there is none.
         register: bool,
         /// The kind of a new account: a program or a person.
         kind: AccountKind,
@@ -117,7 +117,7 @@ impl fmt::Debug for Login {
 
 /// Where to play, under which account, and how to reconnect.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ClientSettings {
     /// The server.
     pub server: Address,
     /// How to log in.
@@ -128,7 +128,7 @@ pub struct Settings {
     pub nonce: Option<Nonce>,
     /// The configuration that the player proposes to tournaments that ask for one.
     pub proposal: Option<Json>,
-    /// Whether every request includes past turns and finished games.
+    /// True if every request includes past turns and finished games.
     pub history: bool,
     /// The first wait before a reconnect, in milliseconds; it doubles every time.
     pub back_off_ms: u64,
@@ -138,10 +138,10 @@ pub struct Settings {
     pub tries_max: u32,
 }
 
-impl Settings {
+impl ClientSettings {
     /// The defaults: attempts at most five seconds apart, for about an hour.
-    pub fn new(server: Address, login: Login) -> Settings {
-        Settings {
+    pub fn new(server: Address, login: Login) -> ClientSettings {
+        ClientSettings {
             server,
             login,
             name: concat!("agon-client/", env!("CARGO_PKG_VERSION")).into(),
@@ -157,7 +157,7 @@ impl Settings {
 
 /// An event that a client delivers.
 #[derive(Debug)]
-pub enum Event {
+pub enum ClientEvent {
     /// A question to answer.
     Request(Request),
     /// The server repeated a request, with a new deadline; it still needs one answer.
@@ -222,13 +222,13 @@ pub enum ClientError {
 pub struct Client {
     account: PlayerName,
     token: Option<String>,
-    events: mpsc::Receiver<Result<Event, ClientError>>,
+    events: mpsc::Receiver<Result<ClientEvent, ClientError>>,
     commands: mpsc::Sender<Command>,
 }
 
 impl Client {
     /// Connects and logs in. The client reconnects only after this first login succeeded.
-    pub async fn connect(settings: Settings) -> Result<Client, ClientError> {
+    pub async fn connect(settings: ClientSettings) -> Result<Client, ClientError> {
         let (sender, events) = mpsc::channel(EVENTS_MAX);
         let (commands, asked) = mpsc::channel(COMMANDS_MAX);
         let (task, welcome) = Task::connect(settings, sender, asked).await?;
@@ -248,7 +248,7 @@ impl Client {
     }
 
     /// The next event. Cancellation-safe.
-    pub async fn next(&mut self) -> Result<Event, ClientError> {
+    pub async fn next(&mut self) -> Result<ClientEvent, ClientError> {
         self.events.recv().await.unwrap_or(Err(ClientError::Ended))
     }
 

@@ -1,7 +1,7 @@
 //! Requests and their answers. The client sends an answer once for every connection on which the
 //! server requests it, and on no other.
 
-use super::{Event, Notice, Request};
+use super::{ClientEvent, Notice, Request};
 use std::collections::{BTreeMap, VecDeque};
 
 /// How many answers are kept for sending again.
@@ -24,7 +24,7 @@ pub(super) struct Memory {
 
 /// The client's reaction to a request.
 pub(super) enum RequestAction {
-    Deliver(Box<Event>),
+    Deliver(Box<ClientEvent>),
     /// It was answered on an earlier connection: send that answer again.
     Resend(String),
 }
@@ -49,8 +49,8 @@ impl Memory {
             self.open.pop_first();
         }
         RequestAction::Deliver(Box::new(match self.open.insert(request.id.clone(), connection) {
-            None => Event::Request(request),
-            Some(_) => Event::Again(request),
+            None => ClientEvent::Request(request),
+            Some(_) => ClientEvent::Again(request),
         }))
     }
 
@@ -110,8 +110,8 @@ mod tests {
         match memory.asked(request(id)) {
             RequestAction::Resend(line) => line,
             RequestAction::Deliver(event) => match *event {
-                Event::Request(_) => "new".into(),
-                Event::Again(_) => "again".into(),
+                ClientEvent::Request(_) => "new".into(),
+                ClientEvent::Again(_) => "again".into(),
                 other => panic!("{other:?}"),
             },
         }

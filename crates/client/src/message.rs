@@ -101,7 +101,7 @@ impl Notice {
         self.data["tournament"].as_str().map(TournamentId::from).or_else(|| self.beside.clone())
     }
 
-    /// Whether the player won, if the notification says so.
+    /// Returns whether the player won, if the notification says so.
     pub fn won(&self) -> Option<bool> {
         self.data["won"].as_bool()
     }

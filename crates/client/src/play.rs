@@ -1,6 +1,6 @@
 //! Runs a player on a client: it answers every request.
 
-use crate::{Client, ClientError, Event, Notice, Request, Running};
+use crate::{Client, ClientError, ClientEvent, Notice, Request, Running};
 use agon_games::Json;
 use std::future::Future;
 
@@ -48,11 +48,11 @@ pub async fn play(
         let ended = running.heard(&event);
         over += ended.len() as u64;
         match event {
-            Event::Request(request) => {
+            ClientEvent::Request(request) => {
                 let answer = player.answer(&request).await?;
                 client.answer(&request.id, &answer).await?;
             }
-            Event::Notice(notice) => {
+            ClientEvent::Notice(notice) => {
                 // The server may repeat the end of a tournament after a reconnect.
                 let is_over = notice.tournament().is_some_and(|id| ended.contains(&id));
                 won += u64::from(is_over && notice.won() == Some(true));

@@ -4,7 +4,7 @@
 //! reconnect. The server reports a tournament that the player has left as over after every login;
 //! that counts once.
 
-use super::Event;
+use super::ClientEvent;
 use agon_core::TournamentId;
 use std::collections::BTreeSet;
 
@@ -23,13 +23,13 @@ pub struct Running {
 
 impl Running {
     /// Processes an event; returns the tournaments that it ends.
-    pub fn heard(&mut self, event: &Event) -> Vec<TournamentId> {
+    pub fn heard(&mut self, event: &ClientEvent) -> Vec<TournamentId> {
         match event {
-            Event::Back { active } => {
+            ClientEvent::Back { active } => {
                 self.returning = Some((*active, BTreeSet::new()));
                 self.settle()
             }
-            Event::Notice(notice) => match (notice.about.as_str(), notice.tournament()) {
+            ClientEvent::Notice(notice) => match (notice.about.as_str(), notice.tournament()) {
                 ("tournament", Some(id)) => {
                     if let Some((_, reported)) = &mut self.returning {
                         reported.insert(id.clone());
@@ -88,12 +88,12 @@ mod tests {
     use crate::Notice;
     use serde_json::json;
 
-    fn notice(about: &str, id: &str) -> Event {
+    fn notice(about: &str, id: &str) -> ClientEvent {
         let (about, data) = (about.to_owned(), json!({"tournament": id}));
-        Event::Notice(Notice { about, data, beside: None, line: String::new() })
+        ClientEvent::Notice(Notice { about, data, beside: None, line: String::new() })
     }
 
-    fn over(running: &mut Running, event: &Event) -> Vec<String> {
+    fn over(running: &mut Running, event: &ClientEvent) -> Vec<String> {
         running.heard(event).iter().map(ToString::to_string).collect()
     }
 
@@ -105,14 +105,14 @@ mod tests {
         }
         assert_eq!(over(&mut running, &notice("tournament-over", "b")), ["b"]);
         // The connection closes again before the server has listed all.
-        assert_eq!(over(&mut running, &Event::Back { active: 2 }), [""; 0]);
+        assert_eq!(over(&mut running, &ClientEvent::Back { active: 2 }), [""; 0]);
         assert_eq!(over(&mut running, &notice("tournament", "c")), [""; 0]);
-        assert_eq!(over(&mut running, &Event::Back { active: 2 }), [""; 0]);
+        assert_eq!(over(&mut running, &ClientEvent::Back { active: 2 }), [""; 0]);
         assert_eq!(over(&mut running, &notice("tournament", "c")), [""; 0]);
         // A new one began while another ended.
         assert_eq!(over(&mut running, &notice("tournament", "d")), ["a"]);
-        assert_eq!(over(&mut running, &Event::Back { active: 0 }), ["c", "d"]);
-        assert_eq!(over(&mut running, &Event::Back { active: 0 }), [""; 0]);
+        assert_eq!(over(&mut running, &ClientEvent::Back { active: 0 }), ["c", "d"]);
+        assert_eq!(over(&mut running, &ClientEvent::Back { active: 0 }), [""; 0]);
     }
 
     #[test]
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(over(&mut running, &notice("tournament-over", "old")), [""; 0]);
         assert_eq!(over(&mut running, &notice("tournament", "a")), [""; 0]);
         assert_eq!(over(&mut running, &notice("tournament-over", "a")), ["a"]);
-        assert_eq!(over(&mut running, &Event::Back { active: 3 }), [""; 0]);
+        assert_eq!(over(&mut running, &ClientEvent::Back { active: 3 }), [""; 0]);
         assert_eq!(over(&mut running, &notice("tournament-over", "a")), [""; 0]);
         assert_eq!(over(&mut running, &notice("tournament-over", "old")), [""; 0]);
         // It began and ended while the connection was lost.

@@ -4,7 +4,7 @@
 use super::memory::{Memory, RequestAction};
 use super::message::{Message, Refused, Welcome};
 use super::transport::{NodeAddress, Wire};
-use super::{ClientError, Event, Login, Settings};
+use super::{ClientError, ClientEvent, ClientSettings, Login};
 use agon_wire::native::PROTOCOL_VERSION;
 use serde_json::json;
 use std::collections::VecDeque;
@@ -34,11 +34,11 @@ pub(super) enum Command {
 }
 
 pub(super) struct Task {
-    settings: Settings,
+    settings: ClientSettings,
     token: Option<String>,
-    events: mpsc::Sender<Result<Event, ClientError>>,
+    events: mpsc::Sender<Result<ClientEvent, ClientError>>,
     commands: mpsc::Receiver<Command>,
-    pending: VecDeque<Event>,
+    pending: VecDeque<ClientEvent>,
     wire: Wire,
     /// The place of the current node in the server's address.
     node: usize,
@@ -67,8 +67,8 @@ enum Next {
 impl Task {
     /// Connects and logs in.
     pub(super) async fn connect(
-        settings: Settings,
-        events: mpsc::Sender<Result<Event, ClientError>>,
+        settings: ClientSettings,
+        events: mpsc::Sender<Result<ClientEvent, ClientError>>,
         commands: mpsc::Receiver<Command>,
     ) -> Result<(Task, Welcome), ClientError> {
         let mut token = match &settings.login {
@@ -102,7 +102,7 @@ impl Task {
                 Over::Dropped => return,
                 Over::Failed(error) => error,
                 Over::Lost => {
-                    self.pending.push_back(Event::Lost);
+                    self.pending.push_back(ClientEvent::Lost);
                     match self.come_back().await {
                         Ok(()) => continue,
                         Err(error) => error,
@@ -180,13 +180,13 @@ impl Task {
             },
             Message::Notice(notice) => {
                 self.memory.noticed(&notice);
-                self.pending.push_back(Event::Notice(notice));
+                self.pending.push_back(ClientEvent::Notice(notice));
             }
             Message::Refused(refused) if refused.code == "taken-over" => {
                 return Err(Over::Failed(ClientError::TakenOver));
             }
-            Message::Refused(refused) => self.pending.push_back(Event::Refused(refused)),
-            Message::Done(what) => self.pending.push_back(Event::Done(what)),
+            Message::Refused(refused) => self.pending.push_back(ClientEvent::Refused(refused)),
+            Message::Done(what) => self.pending.push_back(ClientEvent::Done(what)),
             Message::Welcome(_) | Message::Other => {}
         }
         Ok(())
@@ -215,7 +215,7 @@ impl Task {
                     self.wire = wire;
                     (self.heard, self.pinged) = (Instant::now(), false);
                     self.memory.connection += 1;
-                    self.pending.push_back(Event::Back { active: welcome.active });
+                    self.pending.push_back(ClientEvent::Back { active: welcome.active });
                     return Ok(());
                 }
                 Err(ClientError::Login(refused)) if is_final(&refused) => {
@@ -229,7 +229,7 @@ impl Task {
     }
 }
 
-/// Whether another attempt would be rejected as well. All other errors are temporary.
+/// Returns whether another attempt would be rejected as well. All other errors are temporary.
 fn is_final(refused: &Refused) -> bool {
     matches!(refused.code.as_str(), "wrong-credentials" | "malformed" | "refused")
 }
@@ -241,7 +241,7 @@ fn random() -> u64 {
 
 /// Logs in to the first node that accepts the player, beginning with `node`, and sets `node` to it.
 async fn log_in(
-    settings: &Settings,
+    settings: &ClientSettings,
     token: &mut Option<String>,
     node: &mut usize,
 ) -> Result<(Wire, Welcome), ClientError> {
@@ -269,7 +269,7 @@ async fn log_in(
 /// Connects, sends `hello` and logs in: by token if there is one, else by password.
 async fn log_in_to(
     node: &NodeAddress,
-    settings: &Settings,
+    settings: &ClientSettings,
     token: &mut Option<String>,
     first_max: Duration,
 ) -> io::Result<Result<(Wire, Welcome), Refused>> {
@@ -321,7 +321,7 @@ async fn welcomed(
     }
 }
 
-fn hello(settings: &Settings) -> String {
+fn hello(settings: &ClientSettings) -> String {
     let mut hello = json!({"type": "hello", "protocol": PROTOCOL_VERSION, "name": settings.name});
     if let Some(nonce) = &settings.nonce {
         hello["nonce"] = json!(nonce);
@@ -335,7 +335,7 @@ fn hello(settings: &Settings) -> String {
     hello.to_string()
 }
 
-fn login(settings: &Settings, token: Option<&str>) -> String {
+fn login(settings: &ClientSettings, token: Option<&str>) -> String {
     let login = match (&settings.login, token) {
         (_, Some(token)) => json!({"type": "login", "token": token}),
         (Login::Token(token), None) => json!({"type": "login", "token": token}),

@@ -8,8 +8,8 @@
 use agon_bots::Houses;
 use agon_core::verify;
 use agon_core::{
-    Command, Event, Match, MatchId, MatchPlan, PlayerName, Preset, Raw, Secret, Secrets, Timestamp,
-    TournamentId, record_lines,
+    Event, Match, MatchCommand, MatchId, MatchPlan, PlayerName, Preset, Raw, Secret, Secrets,
+    Timestamp, TournamentId, record_lines,
 };
 use agon_games::{Game, Registry, Seat, Seed, fish, trains, yahtzee};
 use agon_store::{Append, Log, MemoryLog};
@@ -23,7 +23,7 @@ const GAMES: u32 = 60;
 struct Recorded {
     plan: MatchPlan,
     secret: Secret,
-    commands: Vec<Command>,
+    commands: Vec<MatchCommand>,
     lines: Vec<String>,
     decisions: u64,
 }
@@ -55,8 +55,8 @@ fn record(preset: &Preset, number: u32, seats: usize) -> Recorded {
         Match::create(plan.clone(), kind, Secrets::Known(secret.clone()), Timestamp::default())
             .unwrap();
     let mut lines = record_lines("match/bench/m", 0, Timestamp::default(), &[first]);
-    let mut commands: Vec<Command> = Vec::new();
-    let mut take = |played: &mut Match, lines: &mut Vec<String>, command: Command| {
+    let mut commands: Vec<MatchCommand> = Vec::new();
+    let mut take = |played: &mut Match, lines: &mut Vec<String>, command: MatchCommand| {
         let events = played.step(Timestamp::default(), command.clone()).unwrap();
         lines.extend(record_lines(
             "match/bench/m",
@@ -67,7 +67,7 @@ fn record(preset: &Preset, number: u32, seats: usize) -> Recorded {
         commands.push(command);
     };
     for player in plan.players.clone() {
-        take(&mut played, &mut lines, Command::Arrive { player, nonce: None });
+        take(&mut played, &mut lines, MatchCommand::Arrive { player, nonce: None });
     }
     let mut house = houses.make(&plan.game, "random").unwrap();
     let mut decisions = 0;
@@ -80,7 +80,7 @@ fn record(preset: &Preset, number: u32, seats: usize) -> Recorded {
         take(
             &mut played,
             &mut lines,
-            Command::Answer { player, request, answer, took_ms: Some(0) },
+            MatchCommand::Answer { player, request, answer, took_ms: Some(0) },
         );
         decisions += 1;
     }
@@ -90,7 +90,8 @@ fn record(preset: &Preset, number: u32, seats: usize) -> Recorded {
 /// Plays the recorded commands again through match and log.
 fn through_machines(recorded: &[Recorded], games: &Registry) -> Duration {
     // Shells hand their commands over; copies made here are no part of the work.
-    let commands: Vec<Vec<Command>> = recorded.iter().map(|one| one.commands.clone()).collect();
+    let commands: Vec<Vec<MatchCommand>> =
+        recorded.iter().map(|one| one.commands.clone()).collect();
     let started = Instant::now();
     for (one, commands) in recorded.iter().zip(commands) {
         let log = MemoryLog::default();

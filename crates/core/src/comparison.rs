@@ -9,7 +9,9 @@ use crate::ids::PlayerName;
 use crate::policy::SprtRule;
 use crate::rating::{counted_games, rank_in};
 use crate::report::{GameEnd, GameResult, How, MatchResult, Results};
-use agon_stats::{EloEstimate, GameCounts, Meeting, PairCounts, Strengths, Verdict, elo, podium};
+use agon_stats::{
+    EloEstimate, GameCounts, Meeting, PairCounts, SprtVerdict, Strengths, elo, podium,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -242,8 +244,8 @@ fn halves(game: &GameResult, one: &PlayerName, other: &PlayerName) -> Option<u32
 fn tested(player: &PlayerName, rule: &SprtRule, pairs: &PairCounts) -> TestResult {
     let state = rule.test().after_pairs(pairs);
     let verdict = state.verdict.map(|verdict| match verdict {
-        Verdict::H0 => TestVerdict::H0,
-        Verdict::H1 => TestVerdict::H1,
+        SprtVerdict::H0 => TestVerdict::H0,
+        SprtVerdict::H1 => TestVerdict::H1,
     });
     let (player, rule) = (player.clone(), rule.clone());
     let (llr, lower, upper) = (state.llr, state.lower, state.upper);

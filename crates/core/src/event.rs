@@ -7,7 +7,9 @@
 use crate::chain::Head;
 use crate::fair::{Commitment, Nonce, Secret};
 use crate::fault::Faulted;
-use crate::ids::{Age, MatchId, Millis, PlayerName, Raw, RequestId, Timestamp, TournamentId};
+use crate::ids::{
+    Age, JsonText, MatchId, Millis, PlayerName, Raw, RequestId, Timestamp, TournamentId,
+};
 use crate::lobby::{AccountKind, Announcement, Cause, PasswordHash, QueueName, Role, TokenHash};
 use crate::plan::{MatchPlan, TournamentPlan};
 use crate::report::{Bye, GameResult, MatchResult, RoundStage};
@@ -51,9 +53,6 @@ macro_rules! events {
         pub enum Event { $($(#[$doc])* $name($name),)* }
 
         impl Event {
-            /// All tags, in the order of the vocabulary.
-            pub const TAGS: &[&str] = &[$($tag),*];
-
             /// The event's name in the log.
             pub fn tag(&self) -> &'static str {
                 match self { $(Event::$name(_) => $tag,)* }
@@ -91,7 +90,7 @@ events! {
         player: PlayerName,
         /// The id of the request.
         request: RequestId,
-        /// Whether the greeting asked for a proposal.
+        /// True if the greeting asked for a proposal.
         proposing: bool,
         /// The player's proposal, if the greeting asked for one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -240,7 +239,7 @@ events! {
         duplicate_of: Option<u32>,
         /// The result of luck at set-up.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        drawn: Option<Raw>,
+        drawn: Option<JsonText>,
     }
 
     /// An answer was accepted.
@@ -250,10 +249,10 @@ events! {
         /// The seat.
         seat: Seat,
         /// The answer, in canonical form.
-        answer: Raw,
+        answer: JsonText,
         /// The result of luck after the answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        drawn: Option<Raw>,
+        drawn: Option<JsonText>,
         /// The time from writing the request to reading the answer.
         took_ms: u64,
     }
@@ -264,7 +263,7 @@ events! {
         seat: Seat,
         /// The result of luck after the removal.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        drawn: Option<Raw>,
+        drawn: Option<JsonText>,
     }
 
     /// A game ended, and its luck can be verified.

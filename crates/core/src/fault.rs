@@ -144,7 +144,7 @@ impl Fault {
         self
     }
 
-    /// Whether the fault counts as cheating.
+    /// Returns whether the fault counts as cheating.
     pub fn is_cheat(&self) -> bool {
         self.kind == FaultKind::Cheat
     }

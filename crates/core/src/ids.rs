@@ -2,7 +2,9 @@
 
 use agon_games::Json;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::ser::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 use smol_str::SmolStr;
 use std::fmt;
 use std::ops::{Add, AddAssign};
@@ -232,25 +234,28 @@ impl RequestId {
         RequestId(format!("{id}.{game}.{seat}.{turn}").into())
     }
 
-    /// Whether the id is spelt as [`RequestId::numbered`] spells it.
+    /// Returns whether the id is spelt as [`RequestId::numbered`] spells it.
     pub(crate) fn is_numbered(&self, id: &MatchId, numbers: [u32; 3]) -> bool {
         let mut text = Spelt::default();
         match text.spell(id, numbers) {
-            true => text.as_str() == &*self.0,
+            true => text.bytes[..text.len] == *self.0.as_bytes(),
             false => *self == RequestId::numbered(id, numbers),
         }
     }
 }
 
+/// How many bytes ids of requests usually have at most. A longer buffer takes longer to clear.
+const SPELT_BYTES: usize = 48;
+
 /// A buffer in which a request id is put together.
 struct Spelt {
-    bytes: [u8; 96],
+    bytes: [u8; SPELT_BYTES],
     len: usize,
 }
 
 impl Default for Spelt {
     fn default() -> Spelt {
-        Spelt { bytes: [0; 96], len: 0 }
+        Spelt { bytes: [0; SPELT_BYTES], len: 0 }
     }
 }
 
@@ -307,7 +312,7 @@ impl Raw {
 
     /// Parses text as one JSON value.
     pub fn parse(text: &str) -> Result<Raw, serde_json::Error> {
-        serde_json::from_str::<&serde_json::value::RawValue>(text).map(|raw| Raw(raw.to_owned()))
+        serde_json::from_str::<&RawValue>(text).map(|raw| Raw(raw.to_owned()))
     }
 }
 
@@ -326,6 +331,53 @@ impl PartialEq for Raw {
 impl fmt::Debug for Raw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.get())
+    }
+}
+
+/// JSON text in an event, such as an answer. It compares by its characters, as [`Raw`] does. Short
+/// texts need no allocation, and copies of long ones share their memory.
+#[derive(Clone, PartialEq, Eq)]
+pub struct JsonText(SmolStr);
+
+impl JsonText {
+    /// The text that a writer of JSON wrote.
+    pub(crate) fn of_written(json: &[u8]) -> JsonText {
+        JsonText(std::str::from_utf8(json).expect("JSON is UTF-8").into())
+    }
+
+    /// The text.
+    pub fn get(&self) -> &str {
+        &self.0
+    }
+
+    /// The same text as a value of its own, for messages.
+    pub fn to_raw(&self) -> Raw {
+        Raw::parse(&self.0).expect("it is JSON")
+    }
+}
+
+impl From<&RawValue> for JsonText {
+    fn from(json: &RawValue) -> JsonText {
+        JsonText(json.get().into())
+    }
+}
+
+impl fmt::Debug for JsonText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.get())
+    }
+}
+
+impl Serialize for JsonText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let json: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
+        json.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<JsonText, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(|json| JsonText::from(&*json))
     }
 }
 
@@ -384,5 +436,16 @@ mod tests {
         assert!(raw("[1]") == raw("[1]") && raw("[1]") != raw("[1 ]"));
         assert!(Raw::parse("[1").is_err());
         assert_eq!(Raw::from(agon_games::json(&[1])), raw("[1]"));
+    }
+
+    #[test]
+    fn json_text_is_kept_as_it_is() {
+        for text in ["\"ok\"", "[1, 2]", r#"{"keep":[true,true,true,true,true]}"#] {
+            let json: JsonText = serde_json::from_str(text).unwrap();
+            assert_eq!((json.get(), format!("{json:?}")), (text, text.to_owned()));
+            assert_eq!(json, JsonText::of_written(text.as_bytes()));
+            assert_eq!(serde_json::to_string(&json).unwrap(), text);
+            assert_eq!(json.to_raw(), Raw::parse(text).unwrap());
+        }
     }
 }

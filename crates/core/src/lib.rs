@@ -59,10 +59,13 @@ pub use evidence::{Evidence, OpenRequest, evidence};
 pub use fair::{Commitment, Nonce, Secret};
 pub use fault::{Fault, FaultKind, Faulted};
 pub use fold::{BadStream, MatchFold, Misfit, RecoveredMatch, fold};
-pub use ids::{Age, BadName, MatchId, Millis, PlayerName, Raw, RequestId, Timestamp, TournamentId};
+pub use ids::{
+    Age, BadName, JsonText, MatchId, Millis, PlayerName, Raw, RequestId, Timestamp, TournamentId,
+};
 pub use line::{BadLine, FORMAT_VERSION, Line, record_lines};
 pub use match_::{
-    ApplyError, Ask, Command, Match, MatchOrder, MatchView, Notice, Pending, Rejection, Secrets,
+    ApplyError, Ask, Match, MatchCommand, MatchOrder, MatchView, Notice, Pending, Rejection,
+    Secrets,
 };
 pub use match_key::{MatchKey, MatchName};
 pub use plan::{MatchPlan, TournamentPlan};

@@ -2,13 +2,15 @@
 //! made once, with its hash, and shared.
 
 use crate::ids::{MatchId, TournamentId};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
 /// A match of a tournament.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(from = "(TournamentId, MatchId)", into = "(TournamentId, MatchId)")]
 pub struct MatchKey {
     shared: Arc<Shared>,
 }
@@ -39,6 +41,12 @@ impl MatchKey {
 impl From<(TournamentId, MatchId)> for MatchKey {
     fn from((tournament, id): (TournamentId, MatchId)) -> MatchKey {
         MatchKey::new(tournament, id)
+    }
+}
+
+impl From<MatchKey> for (TournamentId, MatchId) {
+    fn from(key: MatchKey) -> (TournamentId, MatchId) {
+        (key.tournament.clone(), key.id.clone())
     }
 }
 

@@ -81,7 +81,7 @@ pub enum Ties {
 pub enum Greeting {
     /// Nothing.
     None,
-    /// Whether they are ready; who is not, or does not answer, is out.
+    /// Players say that they are ready. A player who does not, or does not answer, is out.
     Ready,
     /// A configuration for the games (a Trains map); the first that fits is used.
     Proposal,
@@ -128,13 +128,13 @@ pub struct MatchRules {
     pub cheat: CheatCost,
     /// How often a player may lapse and come back in one game under [`CrashCost::Resume`].
     pub lapses_max: u32,
-    /// Whether seats move on by one from game to game, so that everybody starts once.
+    /// True if seats move on by one from game to game, so that everybody starts once.
     pub rotate_seats: bool,
-    /// Whether every player must confirm the result of a game; who fails leaves the ranking.
+    /// True if every player must confirm the result of a game; who fails leaves the ranking.
     pub confirm_result: bool,
     /// Time limits.
     pub time: TimeLimits,
-    /// Whether games come in groups with the same luck, in which every player takes every seat
+    /// True if games come in groups with the same luck, in which every player takes every seat
     /// once: pairs, in games of two. Then `best_of` counts groups, a shared game is half a win, and
     /// only a match that is level after its groups is a tie. Seats rotate within a group.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -143,7 +143,7 @@ pub struct MatchRules {
     /// answer. It needs `duplicate`, and matches of two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sprt: Option<SprtRule>,
-    /// Whether the result of a game says how much luck each player had. Formats with the tie-break
+    /// True if the result of a game says how much luck each player had. Formats with the tie-break
     /// `luck-adjusted` need it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub measure_luck: bool,
@@ -163,7 +163,7 @@ pub struct SprtRule {
     pub alpha: Decimal,
     /// The highest probability of accepting H0 although H1 is true.
     pub beta: Decimal,
-    /// Whether `elo0` and `elo1` are in normalised Elo.
+    /// True if `elo0` and `elo1` are in normalised Elo.
     #[serde(default, skip_serializing_if = "is_false")]
     pub normalised: bool,
     /// After this many pairs without a verdict the score decides.
@@ -244,7 +244,7 @@ pub struct Policy {
     /// The ratings of players, for seeding by rating and for formats that pair by rating.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ratings: BTreeMap<PlayerName, i64>,
-    /// Whether its results leave the ratings of its players alone.
+    /// True if its results leave the ratings of its players alone.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unrated: bool,
 }

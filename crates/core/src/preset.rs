@@ -65,7 +65,8 @@ impl Preset {
         Preset::all().into_iter().find(|preset| preset.game == game && preset.is_casual())
     }
 
-    /// Whether people play casual games with this preset: players start them without an operator.
+    /// Returns whether people play casual games with this preset: players start them without an
+    /// operator.
     pub fn is_casual(&self) -> bool {
         self.queue_players.is_some()
     }
@@ -93,7 +94,7 @@ impl Preset {
                 name: "yahtzee-queue",
                 game: "yahtzee",
                 config: "{}",
-                about: "single elimination; who comes back plays on, cheats are blacklisted",
+                about: "single elimination; players may reconnect, cheats are blacklisted",
                 policy: yahtzee(CrashCost::Resume, CheatCost::Blacklist, Pairing::Random),
                 queue_players: None,
             }),
@@ -133,7 +134,7 @@ struct OfFormat {
     game: &'static str,
     /// The format as people write it.
     format: &'static str,
-    /// Whether games are played in groups with the same luck.
+    /// True if games are played in groups with the same luck.
     duplicate: bool,
     about: &'static str,
 }

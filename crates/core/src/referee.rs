@@ -3,7 +3,7 @@
 //! The match decides what a fault costs, and the game knows its rules.
 
 use crate::fair::{Nonce, Secret};
-use crate::ids::{MatchId, Millis, PlayerName, Raw, RequestId, TournamentId};
+use crate::ids::{JsonText, MatchId, Millis, PlayerName, RequestId, TournamentId};
 use agon_games::{GameKind, GameState, Refusal, Seat, SeatSet, SetupError};
 
 /// One game in progress.
@@ -15,9 +15,11 @@ pub struct Referee {
     pub(crate) game: Box<dyn GameState>,
     id: MatchId,
     answered: Vec<u32>,
-    latest: Vec<Option<Raw>>,
+    latest: Vec<Option<JsonText>>,
     bank_ms: Vec<Millis>,
     lapses: Vec<u32>,
+    /// A buffer for texts that the game writes, reused.
+    text: Vec<u8>,
 }
 
 /// How a request id relates to this game.
@@ -26,7 +28,7 @@ pub(crate) enum Reading {
     /// The open request of a seat.
     Open(Seat),
     /// A request that the seat has answered; the accepted answer, if it is still known.
-    Answered(Seat, Option<Raw>),
+    Answered(Seat, Option<JsonText>),
     /// A request that is not open: closed, or in the future.
     Closed(Seat),
     /// A request of another game.
@@ -58,8 +60,8 @@ impl Referee {
         let game = kind.set_up(config, count, &seed)?;
         let (answered, latest) = (vec![0; count], vec![None; count]);
         let (bank_ms, lapses) = (vec![bank_ms; count], vec![0; count]);
-        let id = id.clone();
-        Ok(Referee { number, seats, secret, game, id, answered, latest, bank_ms, lapses })
+        let (id, text) = (id.clone(), Vec::new());
+        Ok(Referee { number, seats, secret, game, id, answered, latest, bank_ms, lapses, text })
     }
 
     /// The game's number in the match, from 1.
@@ -108,6 +110,14 @@ impl Referee {
 
     /// How `request` relates to this game.
     pub(crate) fn read(&self, request: &RequestId) -> Reading {
+        // Most answers are to an open request.
+        let is_open = |seat: &Seat| {
+            let turn = self.answered[seat.index()];
+            request.is_numbered(&self.id, [self.number, seat.0.into(), turn])
+        };
+        if let Some(seat) = self.awaiting().find(is_open) {
+            return Reading::Open(seat);
+        }
         let mut parts = request.as_str().split('.');
         if parts.next() != Some(self.id.as_str()) {
             return Reading::Foreign;
@@ -143,11 +153,13 @@ impl Referee {
         seat: Seat,
         answer: &str,
         over_ms: Millis,
-    ) -> Result<Raw, Refusal> {
+    ) -> Result<JsonText, Refusal> {
         if seat.index() >= self.seats.len() {
             return Err(Refusal::not_asked(format!("there is no {seat}")));
         }
-        let answer = Raw(self.game.apply(seat, answer)?);
+        self.text.clear();
+        self.game.apply_to(seat, answer, &mut self.text)?;
+        let answer = JsonText::of_written(&self.text);
         self.answered[seat.index()] += 1;
         self.latest[seat.index()] = Some(answer.clone());
         let bank = &mut self.bank_ms[seat.index()];
@@ -159,8 +171,17 @@ impl Referee {
         self.game.remove(seat);
     }
 
-    pub(crate) fn drawn(&self) -> Option<Raw> {
-        self.game.drawn().map(Raw)
+    /// Returns whether the latest step drew this.
+    pub(crate) fn has_drawn(&mut self, drawn: Option<&str>) -> bool {
+        self.text.clear();
+        let has_any = self.game.write_drawn(&mut self.text);
+        drawn.map(str::as_bytes) == has_any.then_some(&self.text[..])
+    }
+
+    /// The random draw of the latest step, if there was one.
+    pub(crate) fn drawn(&mut self) -> Option<JsonText> {
+        self.text.clear();
+        self.game.write_drawn(&mut self.text).then(|| JsonText::of_written(&self.text))
     }
 }
 

@@ -215,7 +215,7 @@ pub struct Results {
     pub format: String,
     /// Best of how many games a match was.
     pub best_of: u32,
-    /// Whether games came in groups with the same luck; then `best_of` counts groups.
+    /// True if games came in groups with the same luck; then `best_of` counts groups.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub duplicate: bool,
     /// The sequential test that every match was.

@@ -9,9 +9,10 @@
 //! ```
 
 use crate::ids::{Millis, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// The clock of one request on its way to one player.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RequestClock {
     limit_ms: Millis,
     /// Time that was used on earlier connections.
@@ -19,7 +20,7 @@ pub struct RequestClock {
     state: State,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum State {
     /// The request was handed over, but is not written yet.
     Waiting,
@@ -31,11 +32,11 @@ enum State {
 }
 
 /// How long an answer took, and whether it is late.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Timing {
     /// How long the player took; never more than the limit if the answer is in time.
     pub took_ms: Millis,
-    /// Whether the answer is late.
+    /// True if the answer is late.
     pub is_late: bool,
 }
 

@@ -79,11 +79,6 @@ impl Ruling {
         let by = PlayerName::new(Ruling::SERVER).expect("a valid player name");
         Ruling { by, why }
     }
-
-    /// Whether the server made this ruling, not an operator.
-    pub fn is_of_server(&self) -> bool {
-        self.by.as_str() == Ruling::SERVER
-    }
 }
 
 /// Which players a restart of the server cut off, and why the tournament rests.

@@ -16,8 +16,8 @@ use crate::fault::{FaultKind, Faulted};
 use crate::ids::{PlayerName, Timestamp, TournamentId};
 use crate::match_::ApplyError;
 use crate::rating::{
-    Ladder, Outcome, Ranked, Rating, RatingSettings, RatingSystem, counted_games, places, rank_in,
-    replayed_ties,
+    Ladder, MatchPlaces, Ranked, Rating, RatingSettings, RatingSystem, counted_games, places,
+    rank_in, replayed_ties,
 };
 use crate::report::{GameEnd, GameResult, How, MatchResult};
 use crate::tournament::Round;
@@ -73,9 +73,10 @@ impl Tally {
     }
 }
 
-/// The statistics of a player.
+/// The counts of a player's games, matches and tournaments.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, JsonSchema)]
-pub struct Record {
+#[schemars(rename = "Record")]
+pub struct PlayerTallies {
     /// Games.
     pub games: Tally,
     /// Matches.
@@ -98,8 +99,8 @@ pub struct Record {
     pub points: i64,
 }
 
-impl Record {
-    fn add(&mut self, other: &Record) {
+impl PlayerTallies {
+    fn add(&mut self, other: &PlayerTallies) {
         self.games.add(&other.games);
         self.matches.add(&other.matches);
         self.tournaments.add(&other.tournaments);
@@ -113,7 +114,7 @@ impl Record {
     }
 
     /// Subtracts another record.
-    fn take(&mut self, other: &Record) {
+    fn take(&mut self, other: &PlayerTallies) {
         self.games.take(&other.games);
         self.matches.take(&other.matches);
         self.tournaments.take(&other.tournaments);
@@ -127,8 +128,8 @@ impl Record {
     }
 
     /// The record of one player in one match.
-    fn of_match(player: &PlayerName, result: &MatchResult) -> Record {
-        let mut record = Record::default();
+    fn of_match(player: &PlayerName, result: &MatchResult) -> PlayerTallies {
+        let mut record = PlayerTallies::default();
         record.add_match(player, result);
         record
     }
@@ -168,7 +169,7 @@ impl Record {
 pub struct GameStatistics {
     /// The player's statistics.
     #[serde(flatten)]
-    pub record: Record,
+    pub record: PlayerTallies,
     /// How strong it is; `None` without a result that counts.
     pub rating: Option<Rating>,
     /// Its rank on the ladder, from 1.
@@ -181,7 +182,7 @@ pub struct PlayerStatistics {
     /// The player.
     pub player: PlayerName,
     /// All games together.
-    pub total: Record,
+    pub total: PlayerTallies,
     /// By the name of the game.
     pub by_game: BTreeMap<String, GameStatistics>,
 }
@@ -192,7 +193,8 @@ impl PlayerStatistics {
     pub fn add_guest(&mut self, guest: &PlayerStatistics) {
         self.total.add(&guest.total);
         for (game, played) in &guest.by_game {
-            let unplayed = GameStatistics { record: Record::default(), rating: None, rank: None };
+            let unplayed =
+                GameStatistics { record: PlayerTallies::default(), rating: None, rank: None };
             self.by_game.entry(game.clone()).or_insert(unplayed).record.add(&played.record);
         }
     }
@@ -250,9 +252,9 @@ struct Running {
     rated: Option<RoundKey>,
     /// When the latest result was reported. It never goes back, even if clocks do.
     at: Timestamp,
-    /// Whether an operator abandoned the tournament. Then nobody has lost it.
+    /// True if an operator abandoned the tournament. Then nobody has lost it.
     given_up: bool,
-    /// Whether its results leave ratings alone.
+    /// True if its results leave ratings alone.
     unrated: bool,
 }
 
@@ -263,13 +265,13 @@ type RoundKey = (Timestamp, TournamentId, u32);
 #[derive(Clone, Debug)]
 struct Rounds {
     empty: Ladder,
-    rounds: BTreeMap<RoundKey, Vec<Outcome>>,
+    rounds: BTreeMap<RoundKey, Vec<MatchPlaces>>,
     /// Computed on first use, and kept up to date while rounds come in order.
     ladder: OnceLock<Ladder>,
 }
 
 impl Rounds {
-    fn add(&mut self, key: RoundKey, outcomes: Vec<Outcome>) {
+    fn add(&mut self, key: RoundKey, outcomes: Vec<MatchPlaces>) {
         let latest = self.rounds.last_key_value().is_none_or(|(last, _)| *last < key);
         match self.ladder.get_mut() {
             Some(ladder) if latest => ladder.apply_round(&key.1, key.2, &outcomes),
@@ -303,7 +305,7 @@ pub struct Statistics {
     systems: BTreeMap<String, RatingSystem>,
     /// `None` for tournaments that are over.
     tournaments: BTreeMap<TournamentId, Option<Running>>,
-    records: BTreeMap<PlayerName, BTreeMap<String, Record>>,
+    records: BTreeMap<PlayerName, BTreeMap<String, PlayerTallies>>,
     /// By the two names in order, from the view of the first.
     meetings: BTreeMap<(PlayerName, PlayerName), BTreeMap<String, Meetings>>,
     ladders: BTreeMap<String, Rounds>,
@@ -371,7 +373,7 @@ impl Statistics {
 
     /// The statistics of a player; empty for a player who never played.
     pub fn player(&self, player: &PlayerName) -> PlayerStatistics {
-        let mut total = Record::default();
+        let mut total = PlayerTallies::default();
         let mut by_game = BTreeMap::new();
         for (game, record) in self.records.get(player).into_iter().flatten() {
             total.add(record);
@@ -434,7 +436,7 @@ impl Statistics {
         known.as_mut().ok_or(ApplyError::OutOfPlace(tag))
     }
 
-    fn record(&mut self, player: &PlayerName, game: &str) -> &mut Record {
+    fn record(&mut self, player: &PlayerName, game: &str) -> &mut PlayerTallies {
         let by_game = self.records.entry(player.clone()).or_default();
         by_game.entry(game.to_owned()).or_default()
     }
@@ -523,9 +525,10 @@ impl Statistics {
         };
         let results = round.matches.iter().zip(&round.results);
         let outcomes = results.filter_map(|(plan, result)| {
-            Outcome::of(&plan.players, result.as_ref()?, count_forfeits)
+            MatchPlaces::of(&plan.players, result.as_ref()?, count_forfeits)
         });
-        let outcomes: Vec<Outcome> = if round.is_over() { outcomes.collect() } else { Vec::new() };
+        let outcomes: Vec<MatchPlaces> =
+            if round.is_over() { outcomes.collect() } else { Vec::new() };
         let key = (running.at, tournament.clone(), running.number);
         let rated = (!outcomes.is_empty()).then(|| key.clone());
         let before = std::mem::replace(&mut running.rated, rated);
@@ -542,7 +545,7 @@ impl Statistics {
     /// Adds a result, or subtracts it.
     fn count(&mut self, players: &[PlayerName], game: &str, result: &MatchResult, add: bool) {
         for player in players {
-            let own = Record::of_match(player, result);
+            let own = PlayerTallies::of_match(player, result);
             let record = self.record(player, game);
             if add { record.add(&own) } else { record.take(&own) }
         }

@@ -9,12 +9,14 @@ mod agree;
 mod blacklist;
 mod lobby;
 mod receipt;
+mod running;
 mod stream;
 
 pub use agree::agree;
 pub use blacklist::Listing;
 pub use lobby::{LobbyCheck, verify_lobby};
 pub use receipt::{BadReceipt, Receipt, ReceiptCheck, ReceiptEntry};
+pub use running::RunningMatchCheck;
 pub use stream::{Stream, read};
 
 use crate::chain::Head;
@@ -24,12 +26,14 @@ use crate::fault::{FOREIGN_REQUEST, Fault, FaultKind, Faulted};
 use crate::ids::{MatchId, PlayerName, RequestId, Timestamp};
 use crate::line::Line;
 use crate::lobby::Cheat;
-use crate::match_::{Command, Match, MatchOrder, Pending, Rejection, Secrets};
+use crate::match_::{Match, MatchCommand, MatchOrder, Pending, Rejection, Secrets};
 use crate::plan::{MatchPlan, TournamentPlan};
 use crate::policy::Pairing;
 use crate::report::{MatchResult, Results};
 use crate::ruling::Ruling;
-use crate::tournament::{Tournament, TournamentCommand, TournamentOrder, TournamentRejection};
+use crate::tournament::{
+    Tournament, TournamentCommand, TournamentOrder, TournamentRejection, earlier_wording,
+};
 use agon_games::Registry;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,7 +57,7 @@ impl Finding {
     /// The event name of a line that cannot be read.
     const UNREADABLE: &str = "unreadable";
 
-    /// Whether the line is not an event at all.
+    /// Returns whether the line is not an event at all.
     pub fn is_unreadable(&self) -> bool {
         self.event == Finding::UNREADABLE
     }
@@ -75,7 +79,7 @@ pub struct MatchCheck {
     pub result: Option<MatchResult>,
     /// The results before each time the match was reopened.
     pub earlier: Vec<MatchResult>,
-    /// Whether the match was called off since it was last reopened.
+    /// True if the match was called off since it was last reopened.
     pub called_off: bool,
     /// The number of verified events.
     pub events: u64,
@@ -88,7 +92,7 @@ pub struct MatchCheck {
     pub cheats: Vec<(Cheat, Timestamp)>,
     /// The head of the stream at each end of the match.
     pub heads: Vec<Head>,
-    /// Whether a version without a chain wrote the end of the match.
+    /// True if a version without a chain wrote the end of the match.
     pub predates_chain: bool,
 }
 
@@ -111,7 +115,7 @@ pub struct TournamentCheck {
     pub reports: Vec<(MatchId, Timestamp)>,
     /// Matches whose result an operator overrode.
     pub overridden: BTreeSet<MatchId>,
-    /// Whether an operator awarded the tournament, so that matches were called off.
+    /// True if an operator awarded the tournament, so that matches were called off.
     pub awarded: bool,
     /// The results as they follow from the log.
     pub results: Results,
@@ -124,7 +128,7 @@ pub struct TournamentCheck {
     pub reported_heads: BTreeMap<MatchId, Vec<Option<Head>>>,
     /// The head of its stream, if the tournament is over.
     pub head: Option<Head>,
-    /// Whether a version without a chain wrote the end of the tournament.
+    /// True if a version without a chain wrote the end of the tournament.
     pub predates_chain: bool,
 }
 
@@ -136,40 +140,73 @@ pub fn verify_match(
 ) -> Result<MatchCheck, Finding> {
     let mut records = records(lines);
     let first = records.next().ok_or_else(empty)?;
-    let Event::MatchCreated(created) = &first[0].event else {
-        return Err(finding(&first[0], "a match begins with match-created".into()));
-    };
-    let plan = created.plan.clone();
-    named(&first[0], format!("match/{}/{}", plan.tournament, plan.id))?;
-    let kind = games
-        .kind(&plan.game)
-        .ok_or_else(|| finding(&first[0], format!("there is no game {:?}", plan.game)))?;
-    let secret = tournament.map(|secret| secret.of_match(&plan.id));
-    let secrets = revealed(lines, secret.as_ref())?;
-    let (mut played, event) = Match::create(plan.clone(), kind.clone(), secrets, first[0].at)
-        .map_err(|error| finding(&first[0], error.to_string()))?;
-    compare(first, &[event])?;
-    let (earlier, called_off) = (Vec::new(), false);
-    let (result, events, unchecked, games) = (None, 1, 0, 0);
-    let cheats = Cheat::all(&plan, lines).map(|(cheat, line)| (cheat, line.at)).collect();
-    let heads = lines.ends().map(|(_, head)| head.clone()).collect();
-    let predates_chain = lines.predates_chain();
-    let mut check = MatchCheck {
-        plan,
-        result,
-        earlier,
-        called_off,
-        events,
-        unchecked,
-        games,
-        cheats,
-        heads,
-        predates_chain,
-    };
+    let mut progress = MatchProgress::begin(first, games, |plan| {
+        revealed(lines, tournament.map(|secret| secret.of_match(&plan.id)).as_ref())
+    })?;
+    let cheats = Cheat::all(&progress.check.plan, lines).map(|(cheat, line)| (cheat, line.at));
+    progress.check.cheats = cheats.collect();
+    progress.check.heads = lines.ends().map(|(_, head)| head.clone()).collect();
+    progress.check.predates_chain = lines.predates_chain();
     for record in records {
-        let command = match_cause(&record[0], &played)?;
-        if !predates_chain {
-            in_time(&record[0], &played)?;
+        if let Some(game) = progress.add(record)? {
+            let check = &mut progress.check;
+            let rest = &lines[check.events as usize..];
+            still_running(rest, game, &check.plan)?;
+            check.unchecked = rest.len() as u64;
+            break;
+        }
+        lines.check_heads(record)?;
+    }
+    Ok(progress.finish())
+}
+
+/// A match that is verified, record by record.
+struct MatchProgress {
+    played: Match,
+    check: MatchCheck,
+}
+
+impl MatchProgress {
+    /// Verifies the first record of the stream.
+    fn begin(
+        first: &[Line],
+        games: &Registry,
+        secrets: impl FnOnce(&MatchPlan) -> Result<Secrets, Finding>,
+    ) -> Result<MatchProgress, Finding> {
+        let Event::MatchCreated(created) = &first[0].event else {
+            return Err(finding(&first[0], "a match begins with match-created".into()));
+        };
+        let plan = created.plan.clone();
+        named(&first[0], format!("match/{}/{}", plan.tournament, plan.id))?;
+        let kind = games
+            .kind(&plan.game)
+            .ok_or_else(|| finding(&first[0], format!("there is no game {:?}", plan.game)))?;
+        let secrets = secrets(&plan)?;
+        let (played, event) = Match::create(plan.clone(), kind.clone(), secrets, first[0].at)
+            .map_err(|error| finding(&first[0], error.to_string()))?;
+        compare(first, &[event])?;
+        let check = MatchCheck {
+            plan,
+            result: None,
+            earlier: Vec::new(),
+            called_off: false,
+            events: 1,
+            unchecked: 0,
+            games: 0,
+            cheats: Vec::new(),
+            heads: Vec::new(),
+            predates_chain: false,
+        };
+        Ok(MatchProgress { played, check })
+    }
+
+    /// Verifies the next record. Returns the number of a game that starts in it, if the secret of
+    /// that game is not known. The rest of the stream cannot be verified then.
+    fn add(&mut self, record: &[Line]) -> Result<Option<u32>, Finding> {
+        let MatchProgress { played, check } = self;
+        let command = match_cause(&record[0], played)?;
+        if !check.predates_chain {
+            in_time(&record[0], played)?;
         }
         match &record[0].event {
             Event::MatchReopened(_) => {
@@ -184,21 +221,22 @@ pub fn verify_match(
             (events, Some(Rejection::NoSecret(game))) => {
                 let (known, _) = record.split_at(events.len().min(record.len()));
                 compare(known, &events)?;
-                starts(record, known.len(), &played)?;
+                starts(record, known.len(), played)?;
                 check.events += known.len() as u64;
-                let rest = &lines[check.events as usize..];
-                still_running(rest, game, &check.plan)?;
-                check.unchecked = rest.len() as u64;
-                break;
+                return Ok(Some(game));
             }
             (_, Some(rejection)) => return Err(finding(&record[0], rejection.to_string())),
         }
-        lines.check_heads(record)?;
         check.events += record.len() as u64;
+        Ok(None)
     }
-    check.games = played.finished().count() as u64;
-    check.result = played.result().cloned();
-    Ok(check)
+
+    /// The result of verifying all records.
+    fn finish(mut self) -> MatchCheck {
+        self.check.games = self.played.finished().count() as u64;
+        self.check.result = self.played.result().cloned();
+        self.check
+    }
 }
 
 /// Checks that an accepted answer was within its limit: the time per answer, and what is left of
@@ -277,16 +315,17 @@ fn revealed(lines: &[Line], secret: Option<&Secret>) -> Result<Secrets, Finding>
 }
 
 /// The command that caused a record of a match.
-fn match_cause(line: &Line, played: &Match) -> Result<Command, Finding> {
+fn match_cause(line: &Line, played: &Match) -> Result<MatchCommand, Finding> {
     match &line.event {
-        Event::PlayerArrived(arrived) => {
-            Ok(Command::Arrive { player: arrived.player.clone(), nonce: arrived.nonce.clone() })
-        }
+        Event::PlayerArrived(arrived) => Ok(MatchCommand::Arrive {
+            player: arrived.player.clone(),
+            nonce: arrived.nonce.clone(),
+        }),
         Event::AnswerAccepted(accepted) => {
             let seats = played.referee().map_or(&[][..], |referee| referee.seats());
             let player = seats.get(accepted.seat.index());
             let player = player.ok_or_else(|| finding(line, "nobody sits there".into()))?;
-            Ok(Command::Answer {
+            Ok(MatchCommand::Answer {
                 player: player.clone(),
                 request: accepted.request.clone(),
                 answer: accepted.answer.get().to_owned(),
@@ -298,23 +337,23 @@ fn match_cause(line: &Line, played: &Match) -> Result<Command, Finding> {
         }
         Event::PlayerFaulted(faulted) => Ok(answer_again(&faulted.faulted).unwrap_or_else(|| {
             let Faulted { player, fault, .. } = faulted.faulted.clone();
-            Command::Charge { player, fault }
+            MatchCommand::Charge { player, fault }
         })),
         Event::PlayerLeft(left) => Ok(answer_again(&left.faulted).unwrap_or_else(|| {
             let Faulted { player, fault, .. } = left.faulted.clone();
-            Command::Leave { player, fault }
+            MatchCommand::Leave { player, fault }
         })),
         Event::WaitExpired(expired) => {
-            Ok(Command::Expire { player: expired.faulted.player.clone() })
+            Ok(MatchCommand::Expire { player: expired.faulted.player.clone() })
         }
-        Event::ResultConfirmed(confirmed) => Ok(Command::Answer {
+        Event::ResultConfirmed(confirmed) => Ok(MatchCommand::Answer {
             player: confirmed.player.clone(),
             request: confirmed.request.clone(),
             answer: "\"ok\"".into(),
             took_ms: Some(0),
         }),
         event => match match_order(event) {
-            Some((order, ruling)) => Ok(Command::Order { order, ruling: ruling.clone() }),
+            Some((order, ruling)) => Ok(MatchCommand::Order { order, ruling: ruling.clone() }),
             None => Err(finding(line, "nothing from outside brings this about".into())),
         },
     }
@@ -334,7 +373,7 @@ fn match_order(event: &Event) -> Option<(MatchOrder, &Ruling)> {
 }
 
 /// Reconstructs an answer to another player's open request. The fault's detail names that player.
-fn foreign_answer(line: &Line, faulted: &Faulted, played: &Match) -> Result<Command, Finding> {
+fn foreign_answer(line: &Line, faulted: &Faulted, played: &Match) -> Result<MatchCommand, Finding> {
     let Faulted { player, fault, .. } = faulted;
     let open = played.pending().into_iter();
     let stolen = open.into_iter().find(|pending| {
@@ -346,16 +385,16 @@ fn foreign_answer(line: &Line, faulted: &Faulted, played: &Match) -> Result<Comm
 }
 
 /// The answer as it was sent, with the original text if it came in the format of another system.
-fn answered(player: &PlayerName, request: RequestId, answer: &str, fault: &Fault) -> Command {
+fn answered(player: &PlayerName, request: RequestId, answer: &str, fault: &Fault) -> MatchCommand {
     let (player, answer, took_ms) = (player.clone(), answer.to_owned(), Some(0));
     match fault.sent.clone() {
-        Some(sent) => Command::Translated { player, request, answer, sent, took_ms },
-        None => Command::Answer { player, request, answer, took_ms },
+        Some(sent) => MatchCommand::Translated { player, request, answer, sent, took_ms },
+        None => MatchCommand::Answer { player, request, answer, took_ms },
     }
 }
 
 /// Reconstructs the rejected answer, if the log holds all of it.
-fn answer_again(faulted: &Faulted) -> Option<Command> {
+fn answer_again(faulted: &Faulted) -> Option<MatchCommand> {
     again(faulted)
         .map(|(request, answer)| answered(&faulted.player, request, answer, &faulted.fault))
 }
@@ -619,7 +658,9 @@ fn compare(record: &[Line], expected: &[Event]) -> Result<(), Finding> {
         // The head of the stream is not a consequence; `Stream::check_heads` compares it.
         let ending = line.event.own_head().map(|head| expected.with_own_head(head.cloned()));
         let expected = ending.as_ref().unwrap_or(expected);
-        if line.event != *expected {
+        let is_same = line.event == *expected
+            || Some(&line.event) == in_earlier_words(&line.event, expected).as_ref();
+        if !is_same {
             return Err(finding(line, difference(&line.event, expected)));
         }
     }
@@ -636,6 +677,24 @@ fn compare(record: &[Line], expected: &[Event]) -> Result<(), Finding> {
         }
         _ => Ok(()),
     }
+}
+
+/// The expected round, with the earlier words for the reasons that have them in the log.
+fn in_earlier_words(found: &Event, expected: &Event) -> Option<Event> {
+    let mut event = expected.clone();
+    let (Event::RoundPaired(found), Event::RoundPaired(round)) = (found, &mut event) else {
+        return None;
+    };
+    let of_matches = round.matches.iter_mut().map(|plan| &mut plan.reason);
+    let reasons = of_matches.chain(round.byes.iter_mut().map(|bye| &mut bye.reason));
+    let in_log = found.matches.iter().map(|plan| &plan.reason);
+    let in_log = in_log.chain(found.byes.iter().map(|bye| &bye.reason));
+    for (reason, in_log) in reasons.zip(in_log) {
+        if earlier_wording(reason).as_ref() == Some(in_log) {
+            reason.clone_from(in_log);
+        }
+    }
+    Some(event)
 }
 
 /// Describes the first place where two events differ.

@@ -3,7 +3,7 @@
 mod statistics_support;
 
 use agon_core::rating::Ranked;
-use agon_core::statistics::{Meetings, Record, Tally};
+use agon_core::statistics::{Meetings, PlayerTallies, Tally};
 use agon_core::{
     ApplyError, Event, FaultKind, GameEnd, GameResult, How, MatchId, MatchResult, PlayerName,
     Policy, Preset, RatingSettings, RatingSystem, Secret, Statistics, Timestamp, Tournament,
@@ -124,9 +124,9 @@ fn a_small_tournament_by_hand() {
         events.into_iter().map(|event| (id.clone(), Timestamp::from_ms(7), event)).collect();
     let statistics = fold(&log);
     let total = |player: &str| statistics.player(&name(player)).total;
-    let blank = Record { tournaments_played: 1, ..Record::default() };
+    let blank = PlayerTallies { tournaments_played: 1, ..PlayerTallies::default() };
     let lost = tally(0, 1, 0);
-    let ann = Record {
+    let ann = PlayerTallies {
         games: tally(1, 1, 1),
         matches: tally(1, 1, 0),
         tournaments: lost,
@@ -136,16 +136,27 @@ fn a_small_tournament_by_hand() {
         ..blank
     };
     assert_eq!(total("ann"), ann);
-    assert_eq!(total("bob"), Record { matches: lost, tournaments: lost, no_shows: 1, ..blank });
+    assert_eq!(
+        total("bob"),
+        PlayerTallies { matches: lost, tournaments: lost, no_shows: 1, ..blank }
+    );
     let (games, matches, points) = (tally(1, 0, 0), tally(2, 0, 0), 30);
     assert_eq!(
         total("cat"),
-        Record { games, matches, tournaments: tally(1, 0, 0), points, ..blank }
+        PlayerTallies { games, matches, tournaments: tally(1, 0, 0), points, ..blank }
     );
     let (games, points) = (tally(0, 1, 1), 390);
     assert_eq!(
         total("dan"),
-        Record { games, matches: lost, tournaments: lost, points, cheats: 1, faults: 1, ..blank }
+        PlayerTallies {
+            games,
+            matches: lost,
+            tournaments: lost,
+            points,
+            cheats: 1,
+            faults: 1,
+            ..blank
+        }
     );
     let met = statistics.head_to_head(&name("dan"), &name("ann"));
     assert_eq!(met.total, Meetings { games: tally(0, 1, 1), matches: lost });
@@ -185,7 +196,7 @@ fn running_tournaments_are_played_and_rounds_are_rated_when_they_are_over() {
         }
     }
     let unknown = statistics.player(&name("zoe"));
-    assert_eq!((unknown.total, unknown.by_game.len()), (Record::default(), 0));
+    assert_eq!((unknown.total, unknown.by_game.len()), (PlayerTallies::default(), 0));
 }
 
 #[test]
@@ -198,7 +209,7 @@ fn a_tournament_that_was_called_off_was_not_played() {
         (id.clone(), Timestamp::from_ms(1), events[0].clone()),
         (id, Timestamp::from_ms(2), aborted),
     ]);
-    assert_eq!(statistics.player(&name("ann")).total, Record::default());
+    assert_eq!(statistics.player(&name("ann")).total, PlayerTallies::default());
 }
 
 #[test]
@@ -323,7 +334,8 @@ proptest! {
         let byes = || results.rounds.iter().flat_map(|round| &round.byes);
         for summary in &results.standings {
             let player = &summary.player;
-            let Record { games, matches, points, cheats, .. } = statistics.player(player).total;
+            let total = statistics.player(player).total;
+            let PlayerTallies { games, matches, points, cheats, .. } = total;
             let walked = byes().filter(|bye| bye.walkover.is_some());
             let gifts = walked.clone().filter(|bye| bye.player.as_ref() == Some(player)).count();
             let misses = walked.filter(|bye| bye.walkover.as_ref() == Some(player)).count();

@@ -130,7 +130,7 @@ fn serve<G: Game>(
         let reply = match catch_unwind(call) {
             Ok(None) => continue,
             Ok(Some(answer)) => Reply::Answer(answer),
-            Err(panic) => Reply::Panicked(told(&*panic)),
+            Err(panic) => Reply::Panicked(panic_text(&*panic)),
         };
         let panicked = matches!(reply, Reply::Panicked(_));
         // Nobody listens any more once the game is over or the referee was dropped.
@@ -158,7 +158,7 @@ fn deliver<G: Game>(
     None
 }
 
-fn told(panic: &(dyn Any + Send)) -> String {
+fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     match text.or_else(|| panic.downcast_ref::<String>().cloned()) {
         Some(text) => agon_games::brief(format!("panicked: {text}")),

@@ -213,7 +213,7 @@ fn report_has_the_shape_of_the_seed_and_names_colors_and_ranks_beside_it() {
 }
 
 #[test]
-fn players_are_told_seats_changes_removals_and_the_end() {
+fn players_get_notices_of_seats_changes_removals_and_the_end() {
     let (ann, told) = Recorder::new();
     let report = setup()
         .player("ann", ann)
@@ -234,7 +234,7 @@ fn players_are_told_seats_changes_removals_and_the_end() {
 }
 
 #[test]
-fn kicked_player_is_told_why_and_nothing_afterwards() {
+fn kicked_player_gets_the_reason_and_nothing_afterwards() {
     struct Cheat(Recorder);
     impl LocalPlayer<Fish> for Cheat {
         fn answer(&mut self, turn: &TurnRequest<'_, Fish>) -> Option<Answer> {

@@ -15,14 +15,15 @@ use agon_core::{
     Faulted, GameResult, Head, MatchId, MatchPlan, MatchResult, Millis, PlayerName, RequestId,
     Timestamp, TournamentId,
 };
-use agon_games::Seat as GameSeat;
+use agon_games::Seat;
 use agon_wire::peer::PeerMessage;
+use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Which request a player answers.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum AskId {
     /// A request of a match.
     Match(MatchKey, RequestId),
@@ -39,16 +40,13 @@ impl AskId {
         }
     }
 
-    /// Whether a request of a match was sent under this name. Requests to a program that the host
-    /// runs do not name the tournament.
+    /// Returns whether a request of a match was sent under this name. Requests to a program that
+    /// the host runs do not name the tournament.
     pub(crate) fn is_sent_as(&self, name: &RequestId) -> bool {
         let AskId::Match(key, request) = self else { return false };
-        match name.as_str().split_once(':') {
-            Some((tournament, rest)) => {
-                rest == request.as_str() && tournament == key.tournament.as_str()
-            }
-            None => name == request,
-        }
+        let rest = name.as_str().strip_prefix(key.tournament.as_str());
+        let rest = rest.and_then(|rest| rest.strip_prefix(':'));
+        rest == Some(request.as_str()) || name == request
     }
 }
 
@@ -90,13 +88,13 @@ pub struct Record {
 /// A password to check or hash. Hashing is slow on purpose, so the engine does not do it itself.
 #[derive(Clone, PartialEq, Eq)]
 pub enum PasswordCheck {
-    /// Whether the password belongs to an account. No password is right for an account without one.
+    /// Does the password belong to an account? No password is right for an account without one.
     Verify { password: String, hash: Option<PasswordHash> },
-    /// The same for a name without an account: it takes as long, and the result is always wrong.
+    /// A password for a name without an account: it takes as long, and the result is always wrong.
     VerifyNobody { password: String },
     /// The first password of a new account.
     Hash { password: String },
-    /// Whether the old password is right, and the hash of the new one.
+    /// Checks the old password, and makes the hash of the new one.
     Change { old: String, new: String, hash: Option<PasswordHash> },
 }
 
@@ -129,11 +127,11 @@ pub struct HouseQuestion {
     /// in time.
     pub limit_ms: Millis,
     /// The player's seat in the game, which [`Engine::game_of`](crate::Engine::game_of) returns.
-    pub seat: GameSeat,
+    pub seat: Seat,
 }
 
 /// The result of a match, for its tournament.
-pub struct MatchReport {
+pub struct PlayedMatch {
     /// The match.
     pub key: MatchKey,
     /// How it ended.
@@ -250,11 +248,13 @@ pub enum CloseReason {
     Dismissed,
     /// The server stops.
     Stopping,
+    /// The node that has its socket is lost, or stops.
+    NodeGone,
 }
 
 impl CloseReason {
     /// All reasons.
-    pub const ALL: [CloseReason; 12] = [
+    pub const ALL: [CloseReason; 13] = [
         CloseReason::Left,
         CloseReason::LoggedOut,
         CloseReason::LoginTimeout,
@@ -267,6 +267,7 @@ impl CloseReason {
         CloseReason::Broken,
         CloseReason::Dismissed,
         CloseReason::Stopping,
+        CloseReason::NodeGone,
     ];
 
     /// Its name in metrics.
@@ -284,6 +285,7 @@ impl CloseReason {
             CloseReason::Broken => "broken",
             CloseReason::Dismissed => "dismissed",
             CloseReason::Stopping => "stopping",
+            CloseReason::NodeGone => "node-gone",
         }
     }
 }
@@ -318,7 +320,7 @@ pub enum Effect {
     /// Have another engine play a match: see [`TournamentPart`](crate::TournamentPart).
     HandOut(Box<MatchPlan>),
     /// Report a match that is over to the engine that plays the tournament.
-    Report(Box<MatchReport>),
+    Report(Box<PlayedMatch>),
     /// Store a snapshot of the lobby after its first `seq` events, and report when that is done.
     KeepSnapshot { seq: u64, lobby: Box<agon_core::lobby::Lobby> },
     /// Send a watcher a message.
@@ -345,7 +347,7 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Whether there are no effects.
+    /// Returns whether there are no effects.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -10,9 +10,12 @@
 //! engines has its own queue, and a queue keeps its order. The lobby's engine decides which engine
 //! owns a tournament. It holds all connections and their request clocks.
 //!
+//! Engines of cells may be threads of one server, or nodes of a cluster. A node joins and leaves
+//! while the lobby's engine runs. When one is lost, its tournaments are resumed from the log.
+//!
 //! An engine of cells is an ordinary engine without connections. Its lobby is a replica, which
 //! applies the durable events that the lobby's engine publishes. It knows the players who can be
-//! reached from messages. What the lobby must record (a tournament ended, a player cheated) goes
+//! reached from messages. News for the lobby (a tournament ended, a player cheated) goes
 //! back as a message. A crash may lose it; the next start derives it from the log again.
 //!
 //! Programs of other systems cannot reconnect by themselves, and their sign-ups depend on the state
@@ -21,6 +24,7 @@
 use crate::cells::{CellCounts, CellReport};
 use crate::follow_up::{Conclusion, FollowUp};
 use crate::journal::StreamKey;
+use crate::moves::Moves;
 use crate::port::{Answer, FromSeat};
 use crate::seats::PlayerSeat;
 use crate::services::Services;
@@ -30,10 +34,11 @@ use agon_core::lobby::Cheat;
 use agon_core::{
     Event, PlayerName, RequestClock, RequestId, Timestamp, TournamentId, TournamentPlan,
 };
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The number of an engine among those of its server.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct EngineId(pub u16);
 
 impl EngineId {
@@ -50,6 +55,12 @@ pub enum EngineRole {
         /// The number of the other engines.
         cell_engines: u16,
     },
+    /// It has the lobby, the seats and some cells. Engines on other nodes join and leave; so many,
+    /// numbered from 1, have joined before the start.
+    LobbyOfNodes {
+        /// The number of engines that have joined.
+        joined: u16,
+    },
     /// It owns cells that the lobby's engine gives it.
     Cells,
 }
@@ -57,24 +68,56 @@ pub enum EngineRole {
 impl EngineRole {
     /// An engine without others.
     pub const ALONE: EngineRole = EngineRole::Lobby { cell_engines: 0 };
+
+    /// The number of other engines at the start.
+    fn others(self) -> u16 {
+        match self {
+            EngineRole::Lobby { cell_engines } => cell_engines,
+            EngineRole::LobbyOfNodes { joined } => joined,
+            EngineRole::Cells => 0,
+        }
+    }
 }
 
-/// A message from one engine of a server to another.
+/// A message from one engine to another. Between nodes it travels as JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct EngineMessage(Carried);
 
+impl EngineMessage {
+    /// The tournament of a result that the lobby must record; `None` if the message is none. A
+    /// crash may lose it. Whoever resumes the tournament derives it from the log again.
+    pub fn result_of(&self) -> Option<&TournamentId> {
+        match &self.0 {
+            Carried::ToLobby(ToLobby::Conclude(conclusion)) => Some(&conclusion.tournament),
+            Carried::ToLobby(ToLobby::Blacklist { cheat, .. }) => Some(&cheat.cause.tournament),
+            Carried::ToLobby(_) | Carried::ToCells(_) => None,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
 enum Carried {
     ToCells(ToCells),
     ToLobby(ToLobby),
 }
 
 /// A message from the lobby's engine to an engine of cells.
+#[derive(Serialize, Deserialize)]
 pub(crate) enum ToCells {
     /// Durable events of the lobby. The first of them has the number `seq`.
-    Lobby { seq: u64, at: Timestamp, events: Vec<Event> },
+    Lobby {
+        seq: u64,
+        at: Timestamp,
+        #[serde(with = "tagged_events")]
+        events: Vec<Event>,
+    },
     /// Start a tournament that the lobby decided on.
     Start(TournamentPlan),
     /// Resume a tournament from the log.
     TakeUp(TournamentPlan),
+    /// Forget a tournament, which moves to another engine.
+    Release(TournamentId),
     /// Enter a player into a running tournament, as the lobby recorded.
     Enter(TournamentId, PlayerName),
     /// The lobby rejected an entry that the tournament expects.
@@ -96,36 +139,90 @@ pub(crate) enum ToCells {
 }
 
 /// A message from an engine of cells to the lobby's engine.
+#[derive(Serialize, Deserialize)]
 pub(crate) enum ToLobby {
     /// A tournament is over in its cell.
     Conclude(Conclusion),
-    /// A player cheated, and the policy demands their listing.
-    Blacklist(Cheat),
+    /// A player cheated, and the policy demands their listing. The cheat was decided by `at`.
+    Blacklist { cheat: Cheat, at: Timestamp },
     /// Send a player a request on a connection, and measure the answer.
     Ask { player: PlayerName, conn: ConnId, ask: SentAsk },
     /// Forget a request, which is not open any more.
     Recall(PlayerName, AskId),
-    /// Send a connection a line. A notice may wait for the next message.
-    Line { conn: ConnId, line: Vec<u8>, is_notice: bool },
+    /// Send a connection a line. A notice may wait for the next message. A line for a player goes
+    /// to the connection that the player has changed to meanwhile.
+    Line {
+        conn: ConnId,
+        player: Option<PlayerName>,
+        #[serde(with = "text")]
+        line: Vec<u8>,
+        is_notice: bool,
+    },
     /// A connection sent an answer that was rejected.
     CountJunk(ConnId),
     /// A player has no more games in a tournament, or plays on after a ruling.
     Departed { tournament: TournamentId, player: PlayerName, is_out: bool },
+    /// A tournament is forgotten here, and its records are durable.
+    Released(TournamentId),
     /// The counts of the engine's cells.
     Report(CellReport),
 }
 
 /// A request as a line, with its clock.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct SentAsk {
     pub(crate) id: AskId,
+    #[serde(with = "text")]
     pub(crate) line: Vec<u8>,
     pub(crate) clock: RequestClock,
     pub(crate) follows: Option<Timestamp>,
 }
 
+/// Events as in the log: the name of each, and its data.
+mod tagged_events {
+    use agon_core::Event;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use serde_json::value::RawValue;
+
+    pub(super) fn serialize<S: Serializer>(events: &[Event], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(events.iter().map(|event| {
+            let mut data = Vec::new();
+            event.write(&mut data);
+            let data = String::from_utf8(data).expect("JSON is UTF-8");
+            (event.tag(), RawValue::from_string(data).expect("events are JSON"))
+        }))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Event>, D::Error> {
+        let tagged = Vec::<(String, Box<RawValue>)>::deserialize(from)?;
+        let event = |(tag, data): (String, Box<RawValue>)| match Event::read(&tag, data.get()) {
+            Some(event) => event.map_err(D::Error::custom),
+            None => Err(D::Error::custom(format!("there is no event {tag}"))),
+        };
+        tagged.into_iter().map(event).collect()
+    }
+}
+
+/// A line as text: lines are UTF-8.
+mod text {
+    use serde::de::Deserialize;
+    use serde::{Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(line: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(std::str::from_utf8(line).expect("lines are UTF-8"))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        String::deserialize(from).map(String::into_bytes)
+    }
+}
+
 /// An engine's knowledge of the others.
 #[derive(Default)]
 pub(crate) struct CellEngines {
+    /// The engines that own cells for this one.
+    members: BTreeSet<EngineId>,
     /// The engines of running tournaments that this engine does not own itself.
     owners: HashMap<TournamentId, EngineId>,
     /// How many players the tournaments of each engine have.
@@ -133,11 +230,21 @@ pub(crate) struct CellEngines {
     /// The players who have no more games in tournaments of other engines.
     departed: BTreeSet<(TournamentId, PlayerName)>,
     reports: BTreeMap<EngineId, CellReport>,
+    /// The counts of engines that were lost.
+    lost: CellCounts,
     /// The tournaments that the lobby's engine gave to this one.
     given: BTreeSet<TournamentId>,
+    /// The tournaments that are on their way to another engine.
+    pub(crate) moves: Moves,
 }
 
 impl CellEngines {
+    /// The engines of a server at its start.
+    pub(crate) fn new(role: EngineRole) -> CellEngines {
+        let members = (1..=role.others()).map(EngineId).collect();
+        CellEngines { members, ..CellEngines::default() }
+    }
+
     /// The engine that owns a tournament; `None` if it is this one.
     pub(crate) fn owner(&self, id: &TournamentId) -> Option<EngineId> {
         self.owners.get(id).copied()
@@ -148,56 +255,125 @@ impl CellEngines {
         if self.owners.is_empty() {
             return None;
         }
-        let (tournament, _) = name.as_str().split_once(':')?;
-        self.owner(&TournamentId::from_text(tournament))
+        self.owner(&tournament_of(name)?)
     }
 
-    /// Gives a tournament to the engine with the fewest players.
-    fn place(&mut self, plan: &TournamentPlan, cell_engines: u16) -> Option<EngineId> {
-        let engines = (1..=cell_engines).map(EngineId);
-        let to = engines.min_by_key(|id| self.load.get(id).copied().unwrap_or(0))?;
-        self.owners.insert(plan.id.clone(), to);
+    /// Returns whether the tournament of a request is on its way to another engine.
+    pub(crate) fn moves_with(&self, name: &RequestId) -> bool {
+        !self.moves.is_empty() && tournament_of(name).is_some_and(|id| self.moves.has(&id))
+    }
+
+    /// The engine with the fewest players, of those that may own a tournament.
+    fn least_loaded(&self, and_this_one: bool) -> EngineId {
+        let this = (and_this_one || self.members.is_empty()).then_some(EngineId::LOBBY);
+        let engines = this.into_iter().chain(self.members.iter().copied());
+        engines.min_by_key(|id| self.load_of(*id)).unwrap_or(EngineId::LOBBY)
+    }
+
+    /// Returns whether there is such an engine.
+    pub(crate) fn has(&self, engine: EngineId) -> bool {
+        engine == EngineId::LOBBY || self.members.contains(&engine)
+    }
+
+    /// How many players the tournaments of an engine have.
+    fn load_of(&self, engine: EngineId) -> usize {
+        self.load.get(&engine).copied().unwrap_or(0)
+    }
+
+    /// Records which engine owns a new tournament.
+    fn assign(&mut self, plan: &TournamentPlan, to: EngineId) {
         *self.load.entry(to).or_default() += plan.players.len();
-        Some(to)
+        self.own(&plan.id, to);
     }
 
-    /// Forgets a tournament that is over.
-    fn forget(&mut self, id: &TournamentId, players: &[PlayerName]) {
-        if let Some(owner) = self.owners.remove(id) {
-            let load = self.load.entry(owner).or_default();
-            *load = load.saturating_sub(players.len());
-            for player in players {
-                self.departed.remove(&(id.clone(), player.clone()));
-            }
+    /// Records which engine owns a tournament.
+    pub(crate) fn own(&mut self, id: &TournamentId, owner: EngineId) {
+        match owner {
+            EngineId::LOBBY => self.owners.remove(id),
+            owner => self.owners.insert(id.clone(), owner),
+        };
+        // A new owner reports departed players again.
+        self.departed.retain(|(tournament, _)| tournament != id);
+    }
+
+    /// Counts the players of a tournament for another engine.
+    pub(crate) fn shift(&mut self, from: EngineId, to: EngineId, players: usize) {
+        self.unload(from, players);
+        *self.load.entry(to).or_default() += players;
+    }
+
+    fn unload(&mut self, engine: EngineId, players: usize) {
+        if let Some(load) = self.load.get_mut(&engine) {
+            *load = load.saturating_sub(players);
         }
     }
 
-    /// Whether a player has no more games in a tournament of another engine.
+    /// Forgets that the lobby's engine gave a tournament to this one.
+    pub(crate) fn give_back(&mut self, id: &TournamentId) {
+        self.given.remove(id);
+    }
+
+    /// Forgets a tournament that is over.
+    pub(crate) fn forget(&mut self, id: &TournamentId, players: &[PlayerName]) {
+        let owner = self.owners.remove(id).unwrap_or(EngineId::LOBBY);
+        let counted_for = self.moves.take(id).unwrap_or(owner);
+        self.unload(counted_for, players.len());
+        for player in players.iter().filter(|_| owner != EngineId::LOBBY) {
+            self.departed.remove(&(id.clone(), player.clone()));
+        }
+    }
+
+    /// Forgets an engine; returns the tournaments that it owned, sorted by name.
+    fn remove(&mut self, engine: EngineId) -> Vec<TournamentId> {
+        self.members.remove(&engine);
+        self.load.remove(&engine);
+        if let Some(report) = self.reports.remove(&engine) {
+            self.lost = self.lost.plus(&report.counts.ended());
+        }
+        let owned = self.owners.extract_if(|_, owner| *owner == engine);
+        let mut owned: Vec<TournamentId> = owned.map(|(id, _)| id).collect();
+        owned.sort();
+        self.departed.retain(|(id, _)| owned.binary_search(id).is_err());
+        owned
+    }
+
+    /// Returns whether a player has no more games in a tournament of another engine.
     pub(crate) fn has_departed(&self, id: &TournamentId, player: &PlayerName) -> bool {
         !self.departed.is_empty() && self.departed.contains(&(id.clone(), player.clone()))
     }
 
-    /// Whether a tournament of another engine is paused, and whether it is interrupted.
+    /// Returns whether a tournament of another engine is paused, and whether it is interrupted.
     pub(crate) fn rests(&self, id: &TournamentId) -> (bool, bool) {
         let report = self.owner(id).and_then(|owner| self.reports.get(&owner));
         report.map_or((false, false), |report| report.rests(id))
     }
 
-    /// The counts of all other engines.
-    pub(crate) fn counts(&self) -> impl Iterator<Item = &CellReport> {
+    /// The reports of all other engines.
+    pub(crate) fn reports(&self) -> impl Iterator<Item = &CellReport> {
         self.reports.values()
+    }
+
+    /// The counts of all other engines, and of those that were lost.
+    pub(crate) fn counts(&self) -> CellCounts {
+        self.reports().fold(self.lost, |sum, report| sum.plus(&report.counts))
     }
 }
 
+/// The tournament of a request, by the request's name.
+fn tournament_of(name: &RequestId) -> Option<TournamentId> {
+    name.as_str().split_once(':').map(|(tournament, _)| TournamentId::from_text(tournament))
+}
+
 impl Services {
-    /// Whether this engine only owns cells.
+    /// Returns whether this engine only owns cells.
     pub(crate) fn has_only_cells(&self) -> bool {
         self.settings.role == EngineRole::Cells
     }
 
-    /// Whether other engines own cells for this one.
+    /// Returns whether other engines own cells for this one, or may join.
     pub(crate) fn has_cell_engines(&self) -> bool {
-        matches!(self.settings.role, EngineRole::Lobby { cell_engines: 1.. })
+        let role = self.settings.role;
+        matches!(role, EngineRole::Lobby { cell_engines: 1.. } | EngineRole::LobbyOfNodes { .. })
     }
 
     /// Sends a message to the lobby's engine.
@@ -212,14 +388,6 @@ impl Engine {
     pub(crate) fn pass(&mut self, to: EngineId, message: ToCells) {
         let message = Box::new(EngineMessage(Carried::ToCells(message)));
         self.services.effects.push(Effect::Pass { to, message });
-    }
-
-    /// The number of engines that own cells for this one.
-    fn cell_engines(&self) -> u16 {
-        match self.services.settings.role {
-            EngineRole::Lobby { cell_engines } => cell_engines,
-            EngineRole::Cells => 0,
-        }
     }
 
     /// The engine that answers queries about a tournament; `None` if it is this one. The lobby's
@@ -239,11 +407,40 @@ impl Engine {
 
     /// Chooses the engine for a tournament; `None` if this engine owns it.
     pub(crate) fn place(&mut self, plan: &TournamentPlan) -> Option<EngineId> {
-        let cell_engines = self.cell_engines();
-        if cell_engines == 0 || plan.players.iter().any(|player| self.cannot_reconnect(player)) {
+        if !self.services.has_cell_engines() {
             return None;
         }
-        self.cell_engines.place(plan, cell_engines)
+        // The threads of one server leave their lobby's engine to its seats.
+        let among_nodes = matches!(self.services.settings.role, EngineRole::LobbyOfNodes { .. });
+        let to = match plan.players.iter().any(|player| self.cannot_reconnect(player)) {
+            true => EngineId::LOBBY,
+            false => self.cell_engines.least_loaded(among_nodes),
+        };
+        self.cell_engines.assign(plan, to);
+        self.cell_engines.owner(&plan.id)
+    }
+
+    /// Lets an engine on another node own cells. It reads the lobby from the log after this.
+    pub(crate) fn engine_joined(&mut self, engine: EngineId) {
+        self.cell_engines.members.insert(engine);
+    }
+
+    /// Resumes the tournaments of an engine that was lost. It cannot write to the log any more.
+    /// Players have the time to reconnect again, as after a restart.
+    pub(crate) fn engine_lost(&mut self, engine: EngineId) {
+        let owned = self.cell_engines.remove(engine);
+        if owned.is_empty() {
+            return;
+        }
+        self.services.give_time_to_reconnect();
+        for id in owned {
+            let Some(plan) = self.running(&id) else { continue };
+            if let Some(to) = self.cell_engines.moves.take(&id) {
+                self.cell_engines.unload(to, plan.players.len());
+            }
+            self.place(&plan);
+            self.resume_in_place(plan);
+        }
     }
 
     /// Starts a tournament in its engine.
@@ -293,7 +490,7 @@ impl Engine {
     }
 
     /// Tells an engine how a player is reached, or that they are not.
-    fn pass_seat(&mut self, to: EngineId, player: &PlayerName) {
+    pub(crate) fn pass_seat(&mut self, to: EngineId, player: &PlayerName) {
         let seat = self.services.present.seat(player).filter(|seat| seat.conn().is_some());
         let message = match seat.map(PlayerSeat::without_requests) {
             Some(seat) => ToCells::Arrive(player.clone(), seat),
@@ -334,12 +531,13 @@ impl Engine {
 
     /// Publishes durable events of the lobby to all engines of cells.
     pub(crate) fn publish(&mut self, seq: u64, at: Timestamp, events: &[Event]) {
-        for to in (1..=self.cell_engines()).map(EngineId) {
+        for to in self.cell_engines.members.clone() {
             self.pass(to, ToCells::Lobby { seq, at, events: events.to_vec() });
         }
     }
 
-    /// Whether a tournament is paused, and whether it is interrupted, whichever engine owns it.
+    /// Returns whether a tournament is paused, and whether it is interrupted, whichever engine owns
+    /// it.
     pub(crate) fn rests(&self, id: &TournamentId) -> (bool, bool) {
         match self.cell_engines.owner(id) {
             Some(_) => self.cell_engines.rests(id),
@@ -349,15 +547,18 @@ impl Engine {
 
     /// The counts of the cells of all engines.
     pub(crate) fn counts(&self) -> CellCounts {
-        let others = self.cell_engines.counts().map(|report| &report.counts);
-        others.fold(*self.cells.counts(), |sum, other| sum.plus(other))
+        self.cells.counts().plus(&self.cell_engines.counts())
     }
 
     /// Handles a message of another engine.
     pub(crate) fn passed(&mut self, from: EngineId, message: EngineMessage) {
         match message.0 {
             Carried::ToCells(message) => self.passed_to_cells(message),
-            Carried::ToLobby(message) => self.passed_to_lobby(from, message),
+            Carried::ToLobby(message) if self.cell_engines.members.contains(&from) => {
+                self.passed_to_lobby(from, message);
+            }
+            // The engine was lost, and its tournaments have other owners.
+            Carried::ToLobby(_) => {}
         }
     }
 
@@ -370,10 +571,12 @@ impl Engine {
             }
             ToCells::TakeUp(plan) => {
                 self.cell_engines.given.insert(plan.id.clone());
+                self.services.give_time_to_reconnect();
                 if let Err(error) = self.in_cells(|cells, cx| cells.take_up(cx, plan)) {
                     self.services.fail(error);
                 }
             }
+            ToCells::Release(id) => self.release(id),
             ToCells::Enter(id, player) => self.in_cells(|cells, cx| cells.enter(cx, &id, &player)),
             ToCells::CancelEntry(id, player) => {
                 self.in_cells(|cells, cx| cells.cancel_entry(cx, &id, &player));
@@ -408,19 +611,22 @@ impl Engine {
 
     fn passed_to_lobby(&mut self, from: EngineId, message: ToLobby) {
         match message {
-            ToLobby::Conclude(conclusion) => {
-                self.cell_engines.forget(&conclusion.tournament, &conclusion.players);
-                self.follow_up(FollowUp::Conclude(Box::new(conclusion)));
+            ToLobby::Conclude(over) => self.follow_up(FollowUp::Conclude(Box::new(over))),
+            ToLobby::Blacklist { cheat, at } => {
+                // The clock of that engine may be ahead: the listing is no earlier than the cheat.
+                self.services.note_seen(at);
+                self.follow_up(FollowUp::Blacklist(Box::new(cheat)));
             }
-            ToLobby::Blacklist(cheat) => self.follow_up(FollowUp::Blacklist(Box::new(cheat))),
             ToLobby::Ask { player, conn, ask } => self.ask_on(&player, conn, ask),
             ToLobby::Recall(player, ask) => {
                 if let Some(seat) = self.services.present.seat_mut(&player) {
                     seat.close_request(&ask);
                 }
             }
-            ToLobby::Line { conn, line, is_notice } => {
-                if self.seats.is_open(conn) {
+            ToLobby::Line { conn, player, line, is_notice } => {
+                let current = player.and_then(|player| self.line_conn_of(&player));
+                if let Some(conn) = Some(conn).filter(|conn| self.seats.is_open(*conn)).or(current)
+                {
                     let line = self.services.effects.write(&line);
                     self.services.effects.push(match is_notice {
                         true => Effect::Notice { conn, line },
@@ -435,10 +641,17 @@ impl Engine {
                     false => self.cell_engines.departed.remove(&(tournament, player)),
                 };
             }
+            ToLobby::Released(id) => self.released(&id),
             ToLobby::Report(report) => {
                 self.cell_engines.reports.insert(from, report);
             }
         }
+    }
+
+    /// The connection of a player who takes lines.
+    fn line_conn_of(&self, player: &PlayerName) -> Option<ConnId> {
+        let seat = self.services.present.seat(player).filter(|seat| !seat.takes_calls())?;
+        seat.conn().filter(|conn| self.seats.is_open(*conn))
     }
 
     /// Sends a player a request of another engine's match, if they still have the connection.

@@ -18,6 +18,7 @@ use agon_core::{
 use agon_games::Json;
 use agon_wire::native::ToPlayer;
 use agon_wire::peer::PeerMessage;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// One action for when a record is durable.
@@ -92,6 +93,8 @@ pub(crate) enum FollowUp {
     Publish(u64, Timestamp, Vec<Event>),
     /// Leave a query to the engine that owns its tournament.
     Forward(EngineId, QueryId, Box<dyn AnyQuery>),
+    /// Give back a tournament that moves to another engine.
+    Release(TournamentId),
     /// Wait for these streams as well, then carry out the follow-up.
     Await(Vec<StreamKey>, Box<FollowUp>),
     /// Answer a query.
@@ -99,6 +102,7 @@ pub(crate) enum FollowUp {
 }
 
 /// A tournament that is over in its cell.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Conclusion {
     pub(crate) tournament: TournamentId,
     pub(crate) players: Vec<PlayerName>,
@@ -176,6 +180,7 @@ impl Engine {
             FollowUp::Forward(to, query, what) => {
                 self.services.effects.push(Effect::Forward { to, query, what });
             }
+            FollowUp::Release(id) => self.release_durable(id),
             FollowUp::Await(streams, then) => self.once_durable(streams, *then),
             FollowUp::Reply(query, answer) => {
                 self.services.effects.push(Effect::Reply { query, answer });
@@ -220,6 +225,7 @@ impl Engine {
             return self.pass_conclusion(conclusion);
         }
         let Conclusion { tournament, players, winners, head, report } = conclusion;
+        self.cell_engines.forget(&tournament, &players);
         players.iter().for_each(|player| self.dismiss_idle(player));
         self.forget_cut_off(&tournament, &players);
         let deliver = FollowUp::Deliver(tournament.clone(), Box::new(report));
@@ -230,7 +236,8 @@ impl Engine {
     /// Lists the player of a durable cheat, unless the lobby has recorded that.
     fn blacklist_for(&mut self, cheat: Cheat) {
         if self.services.has_only_cells() {
-            return self.services.pass_to_lobby(ToLobby::Blacklist(cheat));
+            let at = self.now_ms();
+            return self.services.pass_to_lobby(ToLobby::Blacklist { cheat, at });
         }
         if self.lobby.state().has_recorded(&cheat) {
             return;

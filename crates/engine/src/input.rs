@@ -2,18 +2,19 @@
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
 use super::cells::watch::WatcherId;
-use super::effect::{AskId, MatchReport, PasswordResult};
+use super::effect::{AskId, PasswordResult, PlayedMatch};
 use super::engines::{EngineId, EngineMessage};
 use super::journal::StreamKey;
 use super::ports::ReadError;
 use super::query::{AnyQuery, QueryId};
-use super::seat::Seat;
+use super::seat::SeatKind;
 use super::{ConnId, MatchKey};
 use agon_core::lobby::Announcement;
-use agon_core::{Fault, MatchPlan, PlayerName, RequestId, Ruling, Timestamp};
+use agon_core::{Fault, MatchPlan, PlayerName, RequestId, Ruling, Timestamp, TournamentId};
 use agon_games::Refusal;
 use agon_wire::fish::observer::Follow;
 use agon_wire::native::{FromPlayer, Hello};
+use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -36,10 +37,10 @@ impl Time {
 /// An event outside the engine.
 pub enum Input {
     /// A connection was opened.
-    Opened { conn: ConnId, seat: Seat, from: IpAddr },
+    Opened { conn: ConnId, seat: SeatKind, from: IpAddr },
     /// A connection was opened by a host that knows its player: it started the player's program,
     /// which said hello.
-    Seated { conn: ConnId, seat: Seat, player: PlayerName, hello: Hello },
+    Seated { conn: ConnId, seat: SeatKind, player: PlayerName, hello: Hello },
     /// The host replaced the program behind a connection. The new one said hello and knows nothing.
     Restarted { conn: ConnId, hello: Hello },
     /// The host gave up on a player's program: it does not start.
@@ -49,7 +50,7 @@ pub enum Input {
     /// A match to play, which another engine handed out.
     Play(Box<MatchPlan>),
     /// A match that was handed out is over.
-    Reported(Box<MatchReport>),
+    Reported(Box<PlayedMatch>),
     /// A match cannot be decided, so nobody wins it.
     Abandon { key: MatchKey, ruling: Ruling },
     /// A connection sent a message, which was read at `at`.
@@ -66,6 +67,9 @@ pub enum Input {
     Closed { conn: ConnId },
     /// A connection was closed, and its gateway knows the reason.
     Lost { conn: ConnId, fault: Fault },
+    /// Another node has the socket of a connection, and that node is lost, or it stops. A node that
+    /// stops can still tell the player.
+    NodeGone { conn: ConnId, is_stopping: bool },
     /// The login deadline of a connection passed.
     LoginDue { conn: ConnId },
     /// A password was hashed or checked.
@@ -85,6 +89,12 @@ pub enum Input {
     Query { id: QueryId, query: Box<dyn AnyQuery> },
     /// Another engine of the server sent a message.
     Passed { from: EngineId, message: Box<EngineMessage> },
+    /// An engine on another node can own cells. It will read the lobby from the log.
+    EngineJoined(EngineId),
+    /// An engine on another node is gone, and cannot write to the log any more.
+    EngineLost(EngineId),
+    /// An operator moves a running tournament to another engine.
+    Move { tournament: TournamentId, to: EngineId },
     /// A watcher ended its subscription.
     Unwatch(WatcherId),
     /// The server stops.
@@ -103,6 +113,7 @@ pub enum PeerSaid {
 }
 
 /// A reply that is not an answer.
+#[derive(Serialize, Deserialize)]
 pub struct BadReply {
     /// Why it is not an answer.
     pub refusal: Refusal,
@@ -111,6 +122,7 @@ pub struct BadReply {
 }
 
 /// An answer in another system's form, with its translation.
+#[derive(Serialize, Deserialize)]
 pub struct TranslatedAnswer {
     /// Which request it is for.
     pub id: RequestId,

@@ -4,11 +4,12 @@ use super::follow_up::FollowUp;
 use super::{MatchKey, Record};
 use agon_core::{Event, Head, StreamEnd, Timestamp, TournamentId};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// A stream of the log.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum StreamKey {
     /// Accounts, queues and announcements.
     Lobby,
@@ -53,7 +54,7 @@ impl StreamKey {
 #[derive(Default)]
 pub(crate) struct Journals {
     open: FxHashMap<StreamKey, Journal>,
-    /// The tournaments of which the log refused a record. What depends on their records never runs.
+    /// The tournaments of which the log refused a record. Follow-ups of their records never run.
     refused: BTreeSet<TournamentId>,
 }
 
@@ -121,22 +122,35 @@ impl Journals {
         dropped.into_iter().flat_map(|(_, journal)| journal.in_flight).flatten().collect()
     }
 
+    /// The open streams of a tournament, sorted by name.
+    pub(crate) fn streams_of(&self, tournament: &TournamentId) -> Vec<StreamKey> {
+        let own = self.open.keys().filter(|stream| stream.tournament() == Some(tournament));
+        let mut own: Vec<StreamKey> = own.cloned().collect();
+        own.sort_by_cached_key(StreamKey::name);
+        own
+    }
+
+    /// Forgets the streams of a tournament, none of which has a record in flight.
+    pub(crate) fn forget(&mut self, tournament: &TournamentId) {
+        self.open.retain(|stream, _| stream.tournament() != Some(tournament));
+    }
+
     /// Allows the records of a tournament that this server takes up.
     pub(crate) fn claim(&mut self, tournament: &TournamentId) {
         self.refused.remove(tournament);
     }
 
-    /// Whether the log refused a record of the tournament that owns a stream.
+    /// Returns whether the log refused a record of the tournament that owns a stream.
     pub(crate) fn is_refused(&self, stream: &StreamKey) -> bool {
         stream.tournament().is_some_and(|id| self.refused.contains(id))
     }
 
-    /// Whether no record of a stream is in flight.
+    /// Returns whether no record of a stream is in flight.
     pub(crate) fn is_durable(&self, stream: &StreamKey) -> bool {
         self.open.get(stream).is_none_or(|journal| journal.in_flight.is_empty())
     }
 
-    /// Whether no record of any stream is in flight.
+    /// Returns whether no record of any stream is in flight.
     pub(crate) fn is_drained(&self) -> bool {
         self.open.values().all(|journal| journal.in_flight.is_empty())
     }

@@ -30,7 +30,9 @@ mod engines;
 mod follow_up;
 mod input;
 mod journal;
+pub mod links;
 mod lobby;
+mod moves;
 pub mod names;
 mod operator;
 pub mod password;
@@ -55,10 +57,10 @@ use agon_core::{
 };
 use agon_games::{GameState, Registry};
 use cells::{CellReport, Cells, RejectedAnswer};
-pub use cells::{GameCounts, delay, watch};
+pub use cells::{GameTotals, delay, watch};
 pub use effect::{
-    AskId, CloseReason, Effect, Effects, HouseQuestion, LineRange, LoginOutcome, MatchReport, Note,
-    PasswordCheck, PasswordResult, PeerAsk, Record, Tell,
+    AskId, CloseReason, Effect, Effects, HouseQuestion, LineRange, LoginOutcome, Note,
+    PasswordCheck, PasswordResult, PeerAsk, PlayedMatch, Record, Tell,
 };
 use engines::CellEngines;
 pub use engines::{EngineId, EngineMessage, EngineRole};
@@ -74,15 +76,16 @@ use query::AnyQuery;
 pub use query::QueryId;
 pub use results::Report;
 pub use seat::Wires;
-pub use seat::{Form, Seat, Wire};
+pub use seat::{Form, SeatKind, Wire};
 pub use seat_side::Peers;
 use seats::Seats;
+use serde::{Deserialize, Serialize};
 use services::{Context, Services};
-use timers::Timer;
+use timers::{LATE_LOOK_MS, Timer};
 pub use wanted::Wanted;
 
 /// The number of a connection, unique while the server runs.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct ConnId(pub u64);
 
 impl std::fmt::Display for ConnId {
@@ -92,7 +95,7 @@ impl std::fmt::Display for ConnId {
 }
 
 /// How the engine handles a login of an account that is on another connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Deserialize, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SecondLogin {
     /// The newest connection takes the account over.
@@ -109,9 +112,9 @@ pub struct Settings {
     pub token_ms: Millis,
     /// How long players have to reconnect after a restart before they are charged as absent.
     pub reconnect_ms: Millis,
-    /// Whether players may invite others to a tournament, and not only operators.
+    /// True if players may invite others to a tournament, and not only operators.
     pub players_may_invite: bool,
-    /// Whether strangers get a guest account for the asking.
+    /// True if strangers get a guest account for the asking.
     pub guests: bool,
     /// The seed of all tournaments' secrets, for experiments that must be repeatable.
     pub seed: Option<u64>,
@@ -199,7 +202,7 @@ pub enum EngineError {
 
 /// A summary of the engine's state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Status {
+pub struct EngineStatus {
     /// Accounts.
     pub accounts: usize,
     /// Open connections.
@@ -221,7 +224,7 @@ pub struct Engine {
     cells: Cells,
     /// The other engines of the server.
     cell_engines: CellEngines,
-    /// Whether the log refused a record of the lobby. The engine then sends nothing more.
+    /// True if the log refused a record of the lobby. The engine then sends nothing more.
     lost_lobby: bool,
 }
 
@@ -236,12 +239,13 @@ impl Engine {
         key: [u8; 32],
         now: Timestamp,
     ) -> Result<Engine, EngineError> {
+        let role = settings.role;
         let mut engine = Engine {
             services: Services::new(reader, games, houses, settings, key, now),
             seats: Seats::default(),
             lobby: LobbyCell::default(),
             cells: Cells::default(),
-            cell_engines: CellEngines::default(),
+            cell_engines: CellEngines::new(role),
             lost_lobby: false,
         };
         engine.recover()?;
@@ -268,7 +272,7 @@ impl Engine {
         self.services.take_failure()
     }
 
-    /// Whether the server was asked to stop.
+    /// Returns whether the server was asked to stop.
     pub fn is_stopping(&self) -> bool {
         self.services.stopping
     }
@@ -279,11 +283,11 @@ impl Engine {
     }
 
     /// A summary of the engine's state.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> EngineStatus {
         let others = |count: fn(&CellReport) -> usize| -> usize {
-            self.cell_engines.counts().map(count).sum()
+            self.cell_engines.reports().map(count).sum()
         };
-        Status {
+        EngineStatus {
             accounts: self.lobby.state().accounts().count(),
             connections: self.seats.len(),
             tournaments: self.cells.tournament_count() + others(|report| report.tournaments),
@@ -313,9 +317,8 @@ impl Engine {
     }
 
     /// The counts of games.
-    pub fn game_counts(&self) -> GameCounts {
-        let others = self.cell_engines.counts().map(|report| report.counts.games());
-        others.fold(self.cells.game_counts(), GameCounts::plus)
+    pub fn game_counts(&self) -> GameTotals {
+        self.cells.game_counts().plus(self.cell_engines.counts().games())
     }
 
     /// The game that a house player is asked about; `None` if it is over.
@@ -328,7 +331,7 @@ impl Engine {
         self.cells.live_matches()
     }
 
-    /// Whether no record of a stream is in flight.
+    /// Returns whether no record of a stream is in flight.
     pub fn is_durable(&self, stream: &StreamKey) -> bool {
         self.services.is_durable(stream)
     }
@@ -360,6 +363,7 @@ impl Engine {
             Input::Delivered { conn, ask, at } => self.delivered(conn, ask, at),
             Input::Closed { conn } => self.closed(conn),
             Input::Lost { conn, fault } => self.lost(conn, &fault, CloseReason::Left),
+            Input::NodeGone { conn, is_stopping } => self.node_gone(conn, is_stopping),
             Input::LoginDue { conn } => self.login_due(conn),
             Input::Checked { conn, result } => self.checked(conn, result),
             Input::House { key, player, request, answer } => {
@@ -378,6 +382,9 @@ impl Engine {
             Input::SnapshotKept => self.lobby.snapshot_kept(),
             Input::Query { id, query } => self.asked(id, query),
             Input::Passed { from, message } => self.passed(from, *message),
+            Input::EngineJoined(engine) => self.engine_joined(engine),
+            Input::EngineLost(engine) => self.engine_lost(engine),
+            Input::Move { tournament, to } => self.move_tournament(tournament, to),
             Input::Unwatch(watcher) => self.cells.unwatch(watcher),
             Input::Stop => self.stop(),
         }
@@ -395,6 +402,11 @@ impl Engine {
 
     fn on_time(&mut self, now: Timestamp) {
         while let Some((at, timer)) = self.services.timers.pop_due(now) {
+            if self.waits_for_arrivals(at, &timer) {
+                let again_at = self.now_ms() + LATE_LOOK_MS;
+                self.services.timers.postpone(again_at, timer, at);
+                continue;
+            }
             self.note(Note::TimerLate(self.now_ms().since(at)));
             match timer {
                 Timer::Lobby => self.lobby_due(),
@@ -415,8 +427,22 @@ impl Engine {
         }
     }
 
-    /// Charges and logs out the players who did not reconnect after a restart.
+    /// Returns whether a timer that charges absent players must wait: the lobby's engine may have
+    /// passed on an arrival that has not come yet.
+    fn waits_for_arrivals(&self, due: Timestamp, timer: &Timer) -> bool {
+        let charges_absent = matches!(
+            timer,
+            Timer::Reconnect | Timer::Resumed(_) | Timer::Away(_) | Timer::Greeting(_)
+        );
+        charges_absent && self.services.has_only_cells() && self.services.time.read_until < due
+    }
+
+    /// Charges and logs out the players who did not reconnect after a restart, or after the loss of
+    /// a node. A later loss gives everybody more time.
     fn reconnect_due(&mut self) {
+        if self.now_ms() < self.services.grace_until {
+            return;
+        }
         self.in_cells(Cells::miss_the_absent);
         if !self.services.has_only_cells() {
             self.log_out_absent();
@@ -479,6 +505,10 @@ impl Engine {
     /// engine must know every record of the lobby that came before.
     fn asked(&mut self, id: QueryId, query: Box<dyn AnyQuery>) {
         let cell = query.cell(self.lobby.state());
+        if cell.as_ref().is_some_and(|cell| self.cell_engines.moves.has(cell)) {
+            // Its caller asks again.
+            return self.services.drop_follow_up(FollowUp::Forward(EngineId::LOBBY, id, query));
+        }
         match cell.and_then(|cell| self.answers_for(&cell)) {
             Some(to) => {
                 self.once_durable(vec![StreamKey::Lobby], FollowUp::Forward(to, id, query));

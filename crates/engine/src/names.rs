@@ -4,8 +4,14 @@
 //! log.
 
 use agon_core::PlayerName;
+use foldhash::fast::RandomState;
+use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_security::confusable_detection::skeleton;
+
+/// A map by names of players. Players choose their names, so the hash has a random seed. Nothing may
+/// depend on the order of the map.
+pub(crate) type PlayerMap<T> = HashMap<PlayerName, T, RandomState>;
 
 /// The account with all permissions.
 const OPERATOR: &str = "operator";
@@ -29,13 +35,13 @@ pub(crate) fn before_guests() -> PlayerName {
     PlayerName::new(GUEST.trim_end()).expect("a short name of visible letters")
 }
 
-/// Whether a name has the form of a guest's.
+/// Returns whether a name has the form of a guest's.
 pub(crate) fn is_guest(name: &PlayerName) -> bool {
     let number = name.as_str().strip_prefix(GUEST);
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Whether a new account may have this name; otherwise a sentence that says why it may not.
+/// Checks that a new account may have this name. The error is a sentence that says why not.
 pub fn check_new(name: &PlayerName) -> Result<(), String> {
     let text = name.as_str();
     if let Some(hidden) = text.chars().find(|letter| is_hidden(*letter)) {
@@ -72,7 +78,7 @@ fn shape_of(text: &str) -> String {
     skeleton(&once.to_lowercase()).collect()
 }
 
-/// Whether a character is invisible, or changes the order of others.
+/// Returns whether a character is invisible, or changes the order of others.
 fn is_hidden(letter: char) -> bool {
     matches!(letter,
         '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'

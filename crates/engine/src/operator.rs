@@ -9,10 +9,11 @@ use super::lobby::try_plan;
 use super::{CloseReason, Engine};
 use agon_core::lobby::{LobbyCommand, LobbyOrder, LobbyRejection, Standing};
 use agon_core::{Fault, MatchId, PlayerName, Rejection, Ruling, TournamentId, TournamentRejection};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// Why an operator's order was rejected.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum NotObeyed {
     /// There is no such tournament.
     #[error("there is no tournament {0}; the lobby lists all tournaments")]
@@ -108,7 +109,7 @@ impl Engine {
         }
     }
 
-    /// Whether a player can enter a running tournament.
+    /// Checks that a player can enter a running tournament.
     pub(crate) fn check_entry(
         &self,
         tournament: &TournamentId,
@@ -133,7 +134,7 @@ impl Engine {
         }
     }
 
-    /// Whether the present players can play.
+    /// Checks that the present players can play.
     fn check_start(&self, tournament: TournamentId) -> Result<(), NotObeyed> {
         let plan = self.lobby.state().try_start(tournament)?;
         let kind = self.services.games.kind(&plan.game).expect("checked when announced");

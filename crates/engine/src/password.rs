@@ -9,8 +9,8 @@ const NEW_PASSWORD_CHARS_MIN: usize = 8;
 /// The most common passwords of at least [`NEW_PASSWORD_CHARS_MIN`] characters, a line each.
 const COMMON: &str = include_str!("password/common.txt");
 
-/// Whether a password is good enough for a new account, or as the next one of an existing account;
-/// otherwise a sentence that says why not.
+/// Checks that a password is good enough for a new account, or as the next one of an existing
+/// account. The error is a sentence that says why not.
 pub fn check_new(password: &str) -> Result<(), String> {
     check_length(password)?;
     if password.chars().count() < NEW_PASSWORD_CHARS_MIN {
@@ -28,7 +28,7 @@ pub fn check_new(password: &str) -> Result<(), String> {
     }
 }
 
-/// Whether a password is worth hashing; otherwise a sentence that says why not.
+/// Checks that a password is worth hashing. The error is a sentence that says why not.
 pub fn check_length(password: &str) -> Result<(), String> {
     match (1..=PASSWORD_BYTES_MAX).contains(&password.len()) {
         true => Ok(()),

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   seat side                                                  cell side
-//!   socket, request clock   ── Arrive, Leave, Heard,     ──▶   machines, log
-//!                              Malformed, Answer, Delivered
+//!   socket, request clock   ── Arrive, Leave, CutOff,    ──▶   machines, log
+//!                              Heard, Malformed, Answer, Delivered
 //!                           ◀── Ask, Notice, Recall ──
 //! ```
 //!
@@ -21,13 +21,18 @@ use crate::{AskId, BadReply, ConnId, Effect, MatchKey, PeerAsk, Tell, Translated
 use agon_core::{Fault, Notice, PlayerName, RequestClock, RequestId, Timestamp, Timing};
 use agon_wire::native::{self, ToPlayer};
 use agon_wire::peer::PeerMessage;
+use serde::{Deserialize, Serialize};
 
 /// A message from the seat of a player to the cells in which the player plays.
+#[derive(Serialize, Deserialize)]
 pub(crate) enum FromSeat {
     /// The player can be reached now, on the connection that the table of present players names.
     Arrive,
     /// The player cannot be reached any more.
     Leave(Fault),
+    /// The player cannot be reached any more, and that is our fault: the node that has the socket
+    /// of this connection is gone.
+    CutOff(ConnId),
     /// The player sent something that is no answer.
     Heard,
     /// The player sent a line that is no message.
@@ -44,6 +49,7 @@ impl FromSeat {
     pub(crate) fn to_all_cells(&self) -> Option<FromSeat> {
         match self {
             FromSeat::Leave(fault) => Some(FromSeat::Leave(fault.clone())),
+            FromSeat::CutOff(conn) => Some(FromSeat::CutOff(*conn)),
             FromSeat::Heard => Some(FromSeat::Heard),
             FromSeat::Malformed { why, line } => {
                 Some(FromSeat::Malformed { why: why.clone(), line: line.clone() })
@@ -54,6 +60,7 @@ impl FromSeat {
 }
 
 /// An answer, and how long the player took.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Answer {
     pub(crate) given: GivenAnswer,
     /// How long the player took, by the clock of the seat; `None` if the seat was not sent the
@@ -64,6 +71,7 @@ pub(crate) struct Answer {
 }
 
 /// An answer in the form in which a seat gives it.
+#[derive(Serialize, Deserialize)]
 pub(crate) enum GivenAnswer {
     /// The game's answer, to a request with the name that it was sent under.
     Plain(RequestId, String),
@@ -147,7 +155,8 @@ impl Services {
             ToSeat::Notice { key, notice: Notice { about, data, .. } } => {
                 let (tournament, in_match) = (Some(&key.tournament), Some(&key.id));
                 let notice = ToPlayer::Notice { about, tournament, in_match, data: Some(data) };
-                ToLobby::Line { conn, line: native::encode(&notice), is_notice: true }
+                let (player, line) = (Some(player), native::encode(&notice));
+                ToLobby::Line { conn, player, line, is_notice: true }
             }
             ToSeat::Recall(ask) => ToLobby::Recall(player, ask.clone()),
         });

@@ -29,7 +29,7 @@ pub trait StreamReader: Send {
     /// The line that was written last, if it is known.
     fn latest(&self) -> Option<String>;
 
-    /// Whether [`fold_matches`](StreamReader::fold_matches) folds any match.
+    /// Returns whether [`fold_matches`](StreamReader::fold_matches) folds any match.
     fn reads_ahead(&self) -> bool {
         false
     }
@@ -58,7 +58,7 @@ pub trait HousePlayers: Send {
     /// The names of those that play a game.
     fn names(&self, game: &str) -> Vec<String>;
 
-    /// Whether a game has such a player; otherwise why not.
+    /// Checks that a game has such a player; the error says why not.
     fn check(&self, game: &str, name: &str) -> Result<(), String>;
 
     /// The configuration that a house player proposes for a tournament, as JSON.

@@ -10,13 +10,13 @@ use agon_core::lobby::{LobbyCommand, Standing};
 use agon_core::{PlayerName, PlayerSummary, Results, Tournament, TournamentId};
 use agon_wire::native::ToPlayer;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The most players a notice lists.
 const ROWS_MAX: usize = 1_000;
 
 /// One player in a report.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 struct Row {
     rank: u32,
     player: PlayerName,
@@ -31,7 +31,7 @@ struct Row {
 }
 
 /// The final report of a tournament: winners, ranks, cheats and failures.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "FinalReport")]
 pub struct Report {
     tournament: TournamentId,

@@ -7,11 +7,11 @@
 use agon_core::PlayerName;
 use agon_wire::request::Shows;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How the messages of a connection look. The engine decides nothing by it; people like to know.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Wire {
     /// The native protocol in lines.
@@ -46,7 +46,7 @@ impl Wire {
 pub type Wires = BTreeMap<PlayerName, Wire>;
 
 /// The form of messages to a seat.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Form {
     /// Lines of the native protocol.
     Lines(Shows),
@@ -58,46 +58,51 @@ pub enum Form {
 
 /// The capabilities of a seat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Seat {
+pub struct SeatKind {
     /// The wire of the connection.
     pub wire: Wire,
     /// The form of messages to it. A seat that takes calls also confirms messages that others only
     /// receive. The engine closes its connection when it has nothing more to play.
     pub form: Form,
-    /// Whether a timeout counts as a crash: the match goes on without the player until they send
+    /// True if a timeout counts as a crash: the match goes on without the player until they send
     /// something.
     pub timeout_is_crash: bool,
-    /// Whether the gateway keeps strangers out, so that any first password is accepted.
+    /// True if the gateway keeps strangers out, so that any first password is accepted.
     pub is_trusted: bool,
-    /// Whether it is a program that the host runs for one tournament. Its requests do not name the
+    /// True if it is a program that the host runs for one tournament. Its requests do not name the
     /// tournament, and it is sent no messages about accounts, tournaments and matches.
     pub is_local: bool,
 }
 
-impl Seat {
+impl SeatKind {
     /// A player on the native protocol.
-    pub fn native(wire: Wire) -> Seat {
+    pub fn native(wire: Wire) -> SeatKind {
         let form = Form::Lines(Shows::Score);
-        Seat { wire, form, timeout_is_crash: false, is_trusted: false, is_local: false }
+        SeatKind { wire, form, timeout_is_crash: false, is_trusted: false, is_local: false }
     }
 
     /// A program on this machine that the host runs for one tournament.
-    pub fn local() -> Seat {
-        Seat { is_local: true, is_trusted: true, ..Seat::native(Wire::Tcp) }
+    pub fn local() -> SeatKind {
+        SeatKind { is_local: true, is_trusted: true, ..SeatKind::native(Wire::Tcp) }
     }
 
     /// A program of another system.
-    pub fn program(wire: Wire) -> Seat {
-        Seat { form: Form::Calls, ..Seat::native(wire) }
+    pub fn program(wire: Wire) -> SeatKind {
+        SeatKind { form: Form::Calls, ..SeatKind::native(wire) }
     }
 
     /// A process on an Erlang node.
-    pub fn process(shows: Shows) -> Seat {
+    pub fn process(shows: Shows) -> SeatKind {
         let form = Form::Lines(shows);
-        Seat { form, timeout_is_crash: true, is_trusted: true, ..Seat::native(Wire::Erlang) }
+        SeatKind {
+            form,
+            timeout_is_crash: true,
+            is_trusted: true,
+            ..SeatKind::native(Wire::Erlang)
+        }
     }
 
-    /// Whether it takes lines of the native protocol.
+    /// Returns whether it takes lines of the native protocol.
     pub fn takes_lines(&self) -> bool {
         matches!(self.form, Form::Lines(_))
     }

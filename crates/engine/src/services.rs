@@ -7,7 +7,7 @@ use super::journal::{Journals, StreamKey};
 use super::lobby::Accounts;
 use super::ports::Entropy;
 use super::seats::PresentPlayers;
-use super::timers::Timers;
+use super::timers::{Timer, Timers};
 use super::{
     ConnId, Effect, Effects, EngineError, HousePlayers, Note, Settings, StreamReader, Tell, Time,
     TournamentPart,
@@ -39,7 +39,7 @@ pub(crate) struct Services {
     /// Until when no player is charged as absent, because the server itself was down.
     pub(crate) grace_until: Timestamp,
     pub(crate) stopping: bool,
-    /// The time of the latest event read at the start: the server ran until then.
+    /// The time of the latest event read from the log: a server ran until then.
     pub(crate) seen_at: Cell<Timestamp>,
     /// Follow-ups that wait for no record, for the engine to carry out next.
     ready: Vec<FollowUp>,
@@ -74,8 +74,10 @@ impl Services {
         }
     }
 
+    /// The time at which the engine decides. The clock of the node that wrote a stream before may
+    /// be ahead of this one, so a decision is never earlier than an event that was read.
     pub(crate) fn now_ms(&self) -> Timestamp {
-        self.time.now
+        self.time.now.max(self.seen_at.get())
     }
 
     /// Reports something to the operator.
@@ -156,27 +158,32 @@ impl Services {
         std::mem::take(&mut self.ready)
     }
 
-    /// Whether no record of a stream is in flight.
+    /// Returns whether no record of a stream is in flight.
     pub(crate) fn is_durable(&self, stream: &StreamKey) -> bool {
         self.journals.is_durable(stream)
     }
 
     /// Sends a player a message about accounts, tournaments or matches, if they are connected and
-    /// their protocol can express it. A local program knows no lobby, so it is sent none. The driver
-    /// closes a connection that does not read.
+    /// their protocol can express it. A local program knows no lobby, so it is sent none. The
+    /// driver closes a connection that does not read.
     pub(crate) fn tell(&mut self, player: &PlayerName, message: &ToPlayer<'_>) {
         if let Some(seat) = self.present.seat(player)
             && let (Some(conn), false, false) = (seat.conn(), seat.takes_calls(), seat.is_local())
         {
-            self.send_line(conn, message);
+            self.send_line_of(Some(player), conn, message);
         }
     }
 
     /// Writes a message to a connection that takes lines.
     pub(crate) fn send_line(&mut self, conn: ConnId, message: &ToPlayer<'_>) {
+        self.send_line_of(None, conn, message);
+    }
+
+    fn send_line_of(&mut self, player: Option<&PlayerName>, conn: ConnId, message: &ToPlayer<'_>) {
         let line = native::encode(message);
         if self.has_only_cells() {
-            return self.pass_to_lobby(ToLobby::Line { conn, line, is_notice: false });
+            let player = player.cloned();
+            return self.pass_to_lobby(ToLobby::Line { conn, player, line, is_notice: false });
         }
         let line = self.effects.write(&line);
         self.effects.push(Effect::Send { conn, line });
@@ -219,13 +226,23 @@ impl Services {
         self.present.seat(player).filter(|seat| seat.takes_calls())?.conn()
     }
 
+    /// Lets all absent players reconnect before they are charged; returns until when.
+    pub(crate) fn give_time_to_reconnect(&mut self) -> Timestamp {
+        let until = self.now_ms() + self.settings.reconnect_ms;
+        if self.grace_until < until {
+            self.grace_until = until;
+            self.timers.set(until, Timer::Reconnect);
+        }
+        until
+    }
+
     /// How long a person may be without a connection before they are charged as absent; always
     /// shorter than the reconnect time.
     pub(crate) fn away_ms(&self) -> Millis {
         AWAY_MS.min(self.settings.reconnect_ms.saturating_sub(1))
     }
 
-    /// Whether this engine plays only a part of its tournament, and that one.
+    /// Returns whether this engine plays only a part of its tournament, and that one.
     pub(crate) fn plays(&self, part: TournamentPart) -> bool {
         self.settings.local.is_some_and(|local| local.part == part)
     }

@@ -14,11 +14,12 @@ use agon_core::{
 };
 use agon_games::{PublicScore, Viewer};
 use schemars::JsonSchema;
-use serde::Serialize;
-use std::sync::Arc;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, OnceLock};
 
 /// How a tournament is played.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Plan")]
 pub struct ShownPlan {
@@ -27,8 +28,14 @@ pub struct ShownPlan {
     policy: Policy,
     players: Vec<PlayerName>,
     /// The configuration of its games; only when it is over.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "any_raw", skip_serializing_if = "Option::is_none")]
     config: Option<Raw>,
+}
+
+/// Reads a JSON value inside an enum with a tag, where raw JSON cannot be read.
+fn any_raw<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Raw>, D::Error> {
+    let value = Option::<serde_json::Value>::deserialize(from)?;
+    Ok(value.map(|value| Raw(agon_games::json(&value))))
 }
 
 impl ShownPlan {
@@ -45,9 +52,10 @@ impl ShownPlan {
 }
 
 /// A match of a tournament.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Pairing {
+#[schemars(rename = "Pairing")]
+pub struct ShownPairing {
     round: u32,
     r#match: MatchId,
     players: Vec<PlayerName>,
@@ -63,7 +71,7 @@ pub struct Pairing {
 }
 
 /// An invited player, and what they said so far.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Replied")]
 pub struct ShownReply {
@@ -72,7 +80,7 @@ pub struct ShownReply {
 }
 
 /// A tournament.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "standing", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(rename = "Tournament")]
 pub enum ShownTournament {
@@ -82,7 +90,7 @@ pub enum ShownTournament {
         plan: ShownPlan,
         selection: Selection,
         closes_at: Timestamp,
-        /// Whether this is the second wait.
+        /// True if this is the second wait.
         extended: bool,
     },
     /// Players are invited.
@@ -91,7 +99,7 @@ pub enum ShownTournament {
         plan: ShownPlan,
         selection: Selection,
         closes_at: Timestamp,
-        /// Whether players who accepted are asked whether they are ready.
+        /// True if players who accepted are asked whether they are ready.
         readying: bool,
         replies: Vec<ShownReply>,
     },
@@ -99,7 +107,7 @@ pub enum ShownTournament {
     Running {
         id: TournamentId,
         plan: ShownPlan,
-        pairings: Vec<Pairing>,
+        pairings: Vec<ShownPairing>,
         /// The results so far; absent for the moment before it begins.
         #[serde(skip_serializing_if = "Option::is_none")]
         results: Option<Results>,
@@ -114,7 +122,7 @@ pub enum ShownTournament {
     Over {
         id: TournamentId,
         plan: ShownPlan,
-        pairings: Vec<Pairing>,
+        pairings: Vec<ShownPairing>,
         /// The final report: standings, who cheated, who failed.
         results: Results,
         /// The head of its log; not in events.
@@ -155,12 +163,12 @@ impl ShownTournament {
     }
 }
 
-fn pairings(tournament: &Tournament) -> Vec<Pairing> {
+fn pairings(tournament: &Tournament) -> Vec<ShownPairing> {
     let rounds = tournament.rounds().iter().zip(1..);
     let pairings = rounds.flat_map(|(round, number)| {
         round.matches.iter().enumerate().map(move |(at, plan)| {
             let replays = round.replayed[at].iter().map(|(_, ruling)| ruling.clone());
-            Pairing {
+            ShownPairing {
                 round: number,
                 r#match: plan.id.clone(),
                 players: plan.players.clone(),
@@ -202,7 +210,7 @@ pub struct GameInProgress<'a> {
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Latest")]
-pub struct LatestGame<'a> {
+pub struct ShownLatestGame<'a> {
     result: &'a GameResult,
     /// The public view; everything once the match is over.
     view: Raw,
@@ -229,7 +237,7 @@ pub enum ShownMatch<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         in_progress: Option<GameInProgress<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        latest: Option<LatestGame<'a>>,
+        latest: Option<ShownLatestGame<'a>>,
         /// The operator's ruling that paused it.
         #[serde(skip_serializing_if = "Option::is_none")]
         paused: Option<&'a Ruling>,
@@ -243,7 +251,7 @@ pub enum ShownMatch<'a> {
         #[serde(rename = "match")]
         in_match: MatchView<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        latest: Option<LatestGame<'a>>,
+        latest: Option<ShownLatestGame<'a>>,
         result: &'a MatchResult,
         /// The head of its log; not in events.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -260,7 +268,7 @@ impl<'a> ShownMatch<'a> {
         let viewer = if played.result().is_some() { Viewer::Full } else { Viewer::Public };
         let latest = played.finished().last();
         let latest =
-            latest.map(|(result, game)| LatestGame { result, view: Raw(game.view(viewer)) });
+            latest.map(|(result, game)| ShownLatestGame { result, view: Raw(game.view(viewer)) });
         let in_match = played.view();
         if let Some(result) = played.result() {
             return ShownMatch::Over { game, reason, in_match, latest, result, head: None };
@@ -293,7 +301,7 @@ impl<'a> ShownMatch<'a> {
 }
 
 /// The score of a running match.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveScore {
     r#match: MatchId,
@@ -308,7 +316,7 @@ pub struct LiveScore {
 }
 
 /// The score of a running game.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveGameScore {
     number: u32,
@@ -340,4 +348,96 @@ impl LiveScore {
 /// A view as JSON that many readers share.
 pub fn text(shown: &impl Serialize) -> Arc<str> {
     serde_json::to_string(shown).expect("shown values are JSON").into()
+}
+
+/// A public view of one moment, as JSON that all copies share. The first reader writes it. The
+/// engine only copies the state, so that its thread writes nothing for observers.
+#[derive(Clone)]
+pub struct ViewText(Arc<SharedView>);
+
+struct SharedView {
+    state: ViewState,
+    written: OnceLock<WrittenView>,
+}
+
+enum ViewState {
+    Written,
+    Tournament(Box<ShownTournament>),
+    Match { played: Box<Match>, wires: Wires, has_game: bool },
+}
+
+struct WrittenView {
+    text: Arc<str>,
+    mark: u64,
+}
+
+impl ViewText {
+    fn new(state: ViewState) -> ViewText {
+        ViewText(Arc::new(SharedView { state, written: OnceLock::new() }))
+    }
+
+    /// The view of a tournament.
+    pub(crate) fn of_tournament(shown: ShownTournament) -> ViewText {
+        ViewText::new(ViewState::Tournament(Box::new(shown)))
+    }
+
+    /// The view of a match with the wires of its players, with or without the game in progress.
+    pub(crate) fn of_match(played: &Match, wires: Wires, has_game: bool) -> ViewText {
+        ViewText::new(ViewState::Match { played: Box::new(played.clone()), wires, has_game })
+    }
+
+    fn written(&self) -> &WrittenView {
+        self.0.written.get_or_init(|| match &self.0.state {
+            ViewState::Written => unreachable!("it was made from its text"),
+            ViewState::Tournament(shown) => WrittenView::new(text(shown)),
+            ViewState::Match { played, wires, has_game } => {
+                let shown = ShownMatch::of(played, wires.clone());
+                WrittenView::new(text(&if *has_game { shown } else { shown.without_game() }))
+            }
+        })
+    }
+
+    /// The text.
+    pub fn text(&self) -> Arc<str> {
+        Arc::clone(&self.written().text)
+    }
+
+    /// Identifies the text: equal texts have equal marks, also after a restart. It is not a number
+    /// of the log, which would reveal how often players answered.
+    pub fn mark(&self) -> u64 {
+        self.written().mark
+    }
+}
+
+impl WrittenView {
+    fn new(text: Arc<str>) -> WrittenView {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        WrittenView { mark: hasher.finish(), text }
+    }
+}
+
+impl From<Arc<str>> for ViewText {
+    fn from(text: Arc<str>) -> ViewText {
+        let written = OnceLock::from(WrittenView::new(text));
+        ViewText(Arc::new(SharedView { state: ViewState::Written, written }))
+    }
+}
+
+impl std::fmt::Debug for ViewText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text())
+    }
+}
+
+impl Serialize for ViewText {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.text().serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for ViewText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<ViewText, D::Error> {
+        Arc::<str>::deserialize(from).map(ViewText::from)
+    }
 }

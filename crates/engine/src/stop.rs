@@ -24,7 +24,7 @@ impl Engine {
         self.lobby.final_snapshot(&mut self.services);
     }
 
-    /// Whether no record is in flight.
+    /// Returns whether no record is in flight.
     pub fn is_drained(&self) -> bool {
         self.services.journals.is_drained()
     }
@@ -36,7 +36,7 @@ impl Engine {
             Input::Refused(stream) => self.refused(&stream),
             Input::SnapshotKept => self.lobby.snapshot_kept(),
             // The server closes connections itself now: no player is charged as absent.
-            Input::Closed { conn } => self.forget(conn),
+            Input::Closed { conn } | Input::NodeGone { conn, .. } => self.forget(conn),
             _ => {}
         }
     }

@@ -2,9 +2,12 @@
 
 use super::MatchKey;
 use super::cells::watch::Topic;
-use agon_core::{PlayerName, RequestId, Timestamp, TournamentId};
+use agon_core::{Millis, PlayerName, RequestId, Timestamp, TournamentId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+/// How long the engine waits before it looks at a deadline again for which input may be on its way.
+pub(crate) const LATE_LOOK_MS: Millis = 10;
 
 /// The subject of a timer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -38,14 +41,20 @@ pub(crate) enum Timer {
 /// All timers, the earliest first.
 #[derive(Default)]
 pub(crate) struct Timers {
-    heap: BinaryHeap<Reverse<(Timestamp, Timer)>>,
+    /// When each timer fires, the timer, and when it was due at first.
+    heap: BinaryHeap<Reverse<(Timestamp, Timer, Timestamp)>>,
     /// When the lobby's timer fires next; there is at most one.
     lobby_at: Option<Timestamp>,
 }
 
 impl Timers {
     pub(crate) fn set(&mut self, at: Timestamp, timer: Timer) {
-        self.heap.push(Reverse((at, timer)));
+        self.heap.push(Reverse((at, timer, at)));
+    }
+
+    /// Sets a timer that was due at `due` once more.
+    pub(crate) fn postpone(&mut self, at: Timestamp, timer: Timer, due: Timestamp) {
+        self.heap.push(Reverse((at, timer, due)));
     }
 
     /// Sets the lobby's timer, unless it fires before that.
@@ -58,17 +67,17 @@ impl Timers {
 
     /// When the next timer fires.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        self.heap.peek().map(|Reverse((at, _))| *at)
+        self.heap.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// The next timer that was due by `until`, and when it was due.
+    /// The next timer that fires by `until`, and when it was due.
     pub(crate) fn pop_due(&mut self, until: Timestamp) -> Option<(Timestamp, Timer)> {
         self.next_due().filter(|at| *at <= until)?;
-        let Reverse((at, timer)) = self.heap.pop()?;
+        let Reverse((_, timer, due)) = self.heap.pop()?;
         if timer == Timer::Lobby {
             self.lobby_at = None;
         }
-        Some((at, timer))
+        Some((due, timer))
     }
 }
 

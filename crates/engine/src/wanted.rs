@@ -37,7 +37,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Whether it is by invitation.
+    /// Returns whether it is by invitation.
     pub(crate) fn invites(&self) -> bool {
         matches!(self.selection, Selection::Invitation(_))
     }

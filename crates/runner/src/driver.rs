@@ -279,7 +279,7 @@ impl Driver {
                 self.programs.match_ended(&self.feed, &key);
             }
             Note::Fault { conn, of_match, faulted, .. } => {
-                // Whatever state a program is in after a fault, a fresh one is better.
+                // A fresh program is better than one in an unknown state after a fault.
                 if let Some(conn) = conn.filter(|_| of_match.is_some()) {
                     self.programs.replace(conn);
                 }

@@ -10,17 +10,17 @@ use tokio::task::JoinHandle;
 
 /// The last bytes of one process's stderr.
 #[derive(Debug)]
-pub struct Evidence {
+pub struct StderrTail {
     tail: Arc<Mutex<VecDeque<u8>>>,
     reader: JoinHandle<()>,
 }
 
-impl Evidence {
+impl StderrTail {
     /// How many bytes are kept.
     pub const BYTES_MAX: usize = 64 * 1024;
 
     /// Reads a pipe to its end in the background and keeps the tail.
-    pub(crate) fn collect(mut stderr: pipe::Receiver) -> Evidence {
+    pub(crate) fn collect(mut stderr: pipe::Receiver) -> StderrTail {
         let tail = Arc::new(Mutex::new(VecDeque::new()));
         let evidence = Arc::clone(&tail);
         let reader = tokio::spawn(async move {
@@ -28,17 +28,17 @@ impl Evidence {
             while let Ok(count @ 1..) = stderr.read(&mut piece).await {
                 let mut tail = tail.lock().unwrap_or_else(|broken| broken.into_inner());
                 tail.extend(&piece[..count]);
-                let over = tail.len().saturating_sub(Evidence::BYTES_MAX);
+                let over = tail.len().saturating_sub(StderrTail::BYTES_MAX);
                 tail.drain(..over);
             }
         });
-        Evidence { tail: evidence, reader }
+        StderrTail { tail: evidence, reader }
     }
 
     /// The tail, once the pipe was read to its end.
     pub(crate) async fn tail(mut self) -> Vec<u8> {
         // Only what left the process group can hold the pipe open now; nobody waits for that.
-        if tokio::time::timeout(Evidence::DRAIN, &mut self.reader).await.is_err() {
+        if tokio::time::timeout(StderrTail::DRAIN, &mut self.reader).await.is_err() {
             self.reader.abort();
         }
         let tail = self.tail.lock().unwrap_or_else(|broken| broken.into_inner());
@@ -61,7 +61,7 @@ impl Evidence {
                 },
             )
             .collect();
-        for number in 1..=Evidence::FILES_MAX {
+        for number in 1..=StderrTail::FILES_MAX {
             let path = dir.join(format!("{safe}-{number}.stderr"));
             match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {
                 Ok(mut file) => {

@@ -36,8 +36,8 @@ pub struct RunSettings {
     /// How programs are confined.
     #[serde(default)]
     pub sandbox: SandboxSettings,
-    /// Whether `results.json` holds the head of the log. The head covers times, and runs with the same
-    /// seed must have equal results to the byte: they leave it out.
+    /// True if `results.json` holds the head of the log. The head covers times, and runs with the
+    /// same seed must have equal results to the byte: they leave it out.
     #[serde(default)]
     pub head_in_results: bool,
 }

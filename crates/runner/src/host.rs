@@ -89,12 +89,12 @@ pub struct Known {
 
 /// How a run ended.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// The results so far; final unless `stopped`.
     pub results: Results,
-    /// Whether it was asked to stop before the end.
+    /// True if it was asked to stop before the end.
     pub stopped: bool,
-    /// Whether nothing was left to do: the tournament was over already.
+    /// True if nothing was left to do: the tournament was over already.
     pub was_over: bool,
 }
 
@@ -110,7 +110,7 @@ pub async fn run(
     sandbox: Sandbox,
     stop: Stop,
     tell: impl Fn(Progress) + Send + std::marker::Sync + 'static,
-) -> Result<Outcome, RunError> {
+) -> Result<RunOutcome, RunError> {
     let Known { games, houses } = known;
     let settings = folder.open()?;
     for (_, name) in settings.house_players() {
@@ -169,7 +169,7 @@ pub async fn run(
         log.flush()?;
         folder.write_results(&results)?;
     }
-    Ok(Outcome { results, stopped, was_over })
+    Ok(RunOutcome { results, stopped, was_over })
 }
 
 /// How the tournament of a run stands, by its log.

@@ -3,6 +3,7 @@
 
 use agon_bots::{HouseError, HousePlayer, Houses};
 use agon_core::PlayerName;
+use agon_driver::house_answer;
 use agon_engine::{HouseQuestion, Input};
 use agon_games::GameState;
 use std::collections::{HashMap, VecDeque};
@@ -65,7 +66,7 @@ impl HouseSeats {
         Ok(())
     }
 
-    /// Whether a question waits for [`answer`](HouseSeats::answer).
+    /// Returns whether a question waits for [`answer`](HouseSeats::answer).
     pub(crate) fn has_question(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -118,8 +119,6 @@ pub(super) fn answer(
     question: HouseQuestion,
     game: &dyn GameState,
 ) -> Input {
-    let HouseQuestion { key, player, request, limit_ms, seat, .. } = question;
-    house.limit_time(Duration::from_millis(limit_ms));
-    let answer = house.answer(player.as_str(), request.as_str(), seat, game).get().to_owned();
-    Input::House { key, player, request, answer }
+    house.limit_time(Duration::from_millis(question.limit_ms));
+    house_answer(house, question, game)
 }

@@ -52,7 +52,7 @@ fn living(mark: &str) -> Vec<Pid> {
     marked.collect()
 }
 
-/// Whether an environment has the mark, and is that of a player.
+/// Returns whether an environment has the mark, and is that of a player.
 fn is_marked(environ: &[u8], wanted: &str) -> bool {
     let mut variables = environ.split(|byte| *byte == 0);
     let player = environ.split(|byte| *byte == 0).any(|one| one.starts_with(b"AGON_PLAYER="));

@@ -31,14 +31,14 @@ mod progress;
 mod sandbox;
 mod spec;
 
-pub use evidence::Evidence;
+pub use evidence::StderrTail;
 pub use folder::{Folder, FolderError, RunSettings};
-pub use host::{Known, Outcome, RunError, run};
-pub use local_program::{Ended, Incoming, LocalProgram, Output, Stderr};
+pub use host::{Known, RunError, RunOutcome, run};
+pub use local_program::{Ended, LocalProgram, Output, ProgramOutput, Stderr};
 pub use lookup::{NotStartable, find_program};
 pub use progress::{Progress, Stop};
 pub use sandbox::{
-    CONFINE, InsideHidden, Limits, Protection, Sandbox, SandboxError, SandboxSettings, confine,
-    protect_memory,
+    CONFINE, InsideHidden, Protection, Sandbox, SandboxError, SandboxLimits, SandboxSettings,
+    confine, protect_memory,
 };
 pub use spec::{BadSpec, PlayerSpec, Plays, name_players};

@@ -4,7 +4,7 @@
 //! never block; unread data waits in a bounded buffer. Ending a program kills its whole process
 //! group.
 
-use crate::evidence::Evidence;
+use crate::evidence::StderrTail;
 use crate::leftovers;
 use crate::sandbox::{Confined, Sandbox};
 use agon_core::PlayerName;
@@ -33,7 +33,7 @@ const READS_MAX: u32 = 4;
 
 /// An input from a program.
 #[derive(Debug)]
-pub enum Incoming {
+pub enum ProgramOutput {
     /// A message.
     Message(FromPlayer),
     /// A line that is no message.
@@ -59,19 +59,19 @@ pub enum Incoming {
     Closed,
 }
 
-impl Incoming {
+impl ProgramOutput {
     /// Reads a line that came.
-    pub fn read(line: Result<&[u8], TooLong>) -> Incoming {
+    pub fn read(line: Result<&[u8], TooLong>) -> ProgramOutput {
         let line = match line {
             Ok(line) => line,
-            Err(long) => return Incoming::Bad { why: long.to_string(), line: String::new() },
+            Err(long) => return ProgramOutput::Bad { why: long.to_string(), line: String::new() },
         };
         match native::decode(line) {
-            Ok(message) => Incoming::Message(message),
-            Err(bad @ BadMessage::Version(_)) => Incoming::Refused { why: bad.to_string() },
+            Ok(message) => ProgramOutput::Message(message),
+            Err(bad @ BadMessage::Version(_)) => ProgramOutput::Refused { why: bad.to_string() },
             Err(bad) => {
                 let line = String::from_utf8_lossy(&line[..line.len().min(500)]).into_owned();
-                Incoming::Bad { why: bad.to_string(), line }
+                ProgramOutput::Bad { why: bad.to_string(), line }
             }
         }
     }
@@ -105,7 +105,7 @@ pub(crate) struct Departure {
     pub(crate) words: String,
     /// The code of its fault.
     pub(crate) code: &'static str,
-    /// Whether a signal ended it that neither the referee nor the program itself sent.
+    /// True if a signal ended it that neither the referee nor the program itself sent.
     pub(crate) from_outside: bool,
 }
 
@@ -204,12 +204,12 @@ pub struct LocalProgram {
     out: Vec<u8>,
     out_from: usize,
     read: Box<[u8]>,
-    evidence: Option<Evidence>,
+    evidence: Option<StderrTail>,
     copied: Option<CopiedStderr>,
     mark: Option<String>,
     /// Bytes since the last request.
     taken: usize,
-    /// Whether its processes are stopped.
+    /// True if its processes are stopped.
     paused: bool,
 }
 
@@ -257,7 +257,7 @@ impl LocalProgram {
             out: Vec::new(),
             out_from: 0,
             read: vec![0; 16 * 1024].into_boxed_slice(),
-            evidence: kept.map(Evidence::collect),
+            evidence: kept.map(StderrTail::collect),
             copied: copied.map(|pipe| CopiedStderr { pipe, tail: Vec::new() }),
             mark: mark.map(str::to_owned),
             taken: 0,
@@ -276,7 +276,7 @@ impl LocalProgram {
         self.taken = 0;
     }
 
-    /// Whether the process has ended.
+    /// Returns whether the process has ended.
     pub(crate) fn has_ended(&mut self) -> bool {
         !matches!(self.group.confined.child().try_wait(), Ok(None))
     }
@@ -286,7 +286,7 @@ impl LocalProgram {
         self.paused = self.paused || self.group.pause(true);
     }
 
-    /// Whether a foreign signal stopped the program, so that its silence is not its fault.
+    /// Returns whether a foreign signal stopped the program, so that its silence is not its fault.
     pub(crate) fn is_stopped_from_outside(&self) -> bool {
         let stat = format!("/proc/{}/stat", self.group.id.as_raw_nonzero());
         let text = std::fs::read_to_string(stat).unwrap_or_default();
@@ -323,12 +323,12 @@ impl LocalProgram {
     }
 
     /// The next message from the program.
-    pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Incoming> {
-        self.poll_output(context, Incoming::read).map(|output| match output {
+    pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<ProgramOutput> {
+        self.poll_output(context, ProgramOutput::read).map(|output| match output {
             Output::Line(incoming) => incoming,
-            Output::Flood { why } => Incoming::Flood { why },
-            Output::Flushed => Incoming::Flushed,
-            Output::Closed => Incoming::Closed,
+            Output::Flood { why } => ProgramOutput::Flood { why },
+            Output::Flushed => ProgramOutput::Flushed,
+            Output::Closed => ProgramOutput::Closed,
         })
     }
 

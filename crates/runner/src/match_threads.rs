@@ -18,8 +18,9 @@ use crate::ports::{FolderReader, HouseNames};
 use crate::progress::{Progress, Stop};
 use agon_bots::{HousePlayer, Houses};
 use agon_core::{MatchPlan, PlayerName, Secret};
+use agon_driver::HouseList;
 use agon_engine::{
-    Effect, Effects, Engine, HouseQuestion, Input, LocalPlayers, MatchReport, Note, Record,
+    Effect, Effects, Engine, HouseQuestion, Input, LocalPlayers, Note, PlayedMatch, Record,
     Settings, StreamKey, Time, TournamentPart,
 };
 use agon_games::Registry;
@@ -49,7 +50,7 @@ impl Shared {
     /// Opens an engine over the folder's log.
     pub(crate) fn open_engine(&self, part: TournamentPart) -> Result<Engine, RunError> {
         let names: HashMap<PlayerName, String> = self.settings.house_players().collect();
-        let list = HouseNames { names, houses: Arc::clone(&self.houses) };
+        let list = HouseNames { names, list: HouseList(Arc::clone(&self.houses)) };
         let plan = &self.settings.plan;
         let reader = FolderReader::new(Arc::clone(&self.log), plan, self.secret.clone());
         let (matches_max, start_ms) = (self.settings.concurrency, self.settings.hello_ms);
@@ -69,7 +70,7 @@ pub(crate) enum FromThread {
     /// Something to report.
     Note(Note),
     /// A match is over.
-    Over(Box<MatchReport>),
+    Over(Box<PlayedMatch>),
     /// The thread cannot go on.
     Failed(RunError),
 }

@@ -3,10 +3,10 @@
 //! A folder has no lobby and no stream of secrets. The engine needs both, so they come from memory:
 //! a lobby in which the one tournament has started, and the secret that the run was given.
 
-use agon_bots::Houses;
 use agon_core::{
     Event, PlayerName, Secret, SecretKept, StreamEnd, Timestamp, TournamentPlan, TournamentStarted,
 };
+use agon_driver::HouseList;
 use agon_engine::{HousePlayers, LobbySnapshot, ReadError, StreamKey, StreamReader};
 use agon_store::{FileLog, Log};
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ impl StreamReader for FolderReader {
 /// The house players of a run, by the names they have in it.
 pub(crate) struct HouseNames {
     pub(crate) names: HashMap<PlayerName, String>,
-    pub(crate) houses: Arc<Houses>,
+    pub(crate) list: HouseList,
 }
 
 impl HousePlayers for HouseNames {
@@ -68,10 +68,10 @@ impl HousePlayers for HouseNames {
     }
 
     fn check(&self, game: &str, name: &str) -> Result<(), String> {
-        self.houses.make(game, name).map(drop).map_err(|error| error.to_string())
+        self.list.check(game, name)
     }
 
     fn proposal(&self, game: &str, name: &str) -> Option<String> {
-        Some(self.houses.make(game, name).ok()?.propose()?.get().to_owned())
+        self.list.proposal(game, name)
     }
 }

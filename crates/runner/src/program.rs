@@ -57,7 +57,7 @@ pub(crate) struct OpenAsk {
     pub(crate) limit_ms: Millis,
     /// When its time is over.
     pub(crate) deadline: Timestamp,
-    /// Whether a part of it is still in our buffer.
+    /// True if a part of it is still in our buffer.
     pub(crate) is_unwritten: bool,
 }
 
@@ -77,10 +77,10 @@ pub(crate) struct Program {
     pub(crate) killed: u32,
     /// Why it did not start, as far as is known.
     pub(crate) why_not: Option<String>,
-    /// Whether the engine has been told that it will not come.
+    /// True if the engine has been told that it will not come.
     pub(crate) given_up: bool,
     pub(crate) asked: Option<OpenAsk>,
-    /// Whether this process has been asked anything.
+    /// True if this process has been asked anything.
     pub(crate) was_asked: bool,
     /// Since when it owes no answer while it runs.
     pub(crate) idle_since: Option<Instant>,
@@ -136,7 +136,7 @@ impl Program {
         }
     }
 
-    /// Whether its greeting failed. One that somebody else killed is started again.
+    /// Returns whether its greeting failed. One that somebody else killed is started again.
     pub(crate) fn failed_greeting(&self) -> bool {
         self.failed_starts > 0 || self.killed as usize > INTERRUPTIONS_MAX
     }
@@ -180,7 +180,7 @@ impl ReadyPrograms {
         into.append(&mut self.places.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Whether the list has a program; if not, the driver is woken when it has.
+    /// Returns whether the list has a program; if not, the driver is woken when it has.
     pub(crate) fn poll(&self, driver: &Waker) -> bool {
         let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         if places.is_empty() {

@@ -6,7 +6,7 @@
 //! fault: the game counts for nothing.
 
 use crate::driver::{EngineFeed, REFEREE, ruling};
-use crate::local_program::{Departure, Incoming, LocalProgram, Stderr};
+use crate::local_program::{Departure, LocalProgram, ProgramOutput, Stderr};
 use crate::program::{
     BANNER_MAX, GRACE, INTERRUPTIONS_MAX, OpenAsk, Process, Program, ReadyPrograms, STARTS_MAX,
     Stage,
@@ -17,7 +17,7 @@ use agon_core::{
     Commitment, CrashCost, Fault, FaultKind, Head, MatchKey, Millis, PlayerName, Ruling,
     TournamentAsk, TournamentId, TournamentPending,
 };
-use agon_engine::{AskId, ConnId, Input, Seat};
+use agon_engine::{AskId, ConnId, Input, SeatKind};
 use agon_wire::native::{self, FromPlayer, ToPlayer};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
@@ -199,7 +199,7 @@ impl Programs {
         }
     }
 
-    /// Whether there is something to read, or a process has ended.
+    /// Returns whether there is something to read, or a process has ended.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> bool {
         while let Poll::Ready(Some(Ok(ended))) = self.ending.poll_join_next(context) {
             self.ended.push(ended);
@@ -246,11 +246,11 @@ impl Programs {
     }
 
     /// Handles what comes from a program that has not said hello.
-    fn on_first(&mut self, at: usize, incoming: Incoming) {
+    fn on_first(&mut self, at: usize, incoming: ProgramOutput) {
         let program = &mut self.list[at];
         let why = match incoming {
-            Incoming::Flushed => return,
-            Incoming::Message(FromPlayer::Hello(hello)) => {
+            ProgramOutput::Flushed => return,
+            ProgramOutput::Message(FromPlayer::Hello(hello)) => {
                 program.hello = Some(hello);
                 let process = std::mem::replace(&mut program.process, Process::Absent);
                 if let Process::Starting { connection, .. } = process {
@@ -258,8 +258,8 @@ impl Programs {
                 }
                 return;
             }
-            Incoming::Message(_) => "it answered before it said hello".to_owned(),
-            Incoming::Bad { why, .. } => {
+            ProgramOutput::Message(_) => "it answered before it said hello".to_owned(),
+            ProgramOutput::Bad { why, .. } => {
                 // A greeting on stdout, a warning of an interpreter: not yet a reason to go.
                 if let Process::Starting { banner, .. } = &mut program.process
                     && *banner < BANNER_MAX
@@ -270,24 +270,24 @@ impl Programs {
                 }
                 why
             }
-            Incoming::Flood { why } => why,
-            Incoming::Refused { why } => {
+            ProgramOutput::Flood { why } => why,
+            ProgramOutput::Refused { why } => {
                 program.failed_starts = STARTS_MAX;
                 why
             }
-            Incoming::Closed => return self.end(at, Some(Stage::Starting), GRACE),
+            ProgramOutput::Closed => return self.end(at, Some(Stage::Starting), GRACE),
         };
         program.start_failed(Some(why));
         self.end(at, None, Duration::ZERO);
     }
 
     /// Handles what comes from a program in its match.
-    fn on_incoming(&mut self, feed: &mut EngineFeed, at: usize, incoming: Incoming) {
+    fn on_incoming(&mut self, feed: &mut EngineFeed, at: usize, incoming: ProgramOutput) {
         let program = &mut self.list[at];
         let Some(conn) = program.conn else { return };
         let now = feed.clock.now_ms();
         match incoming {
-            Incoming::Flushed => {
+            ProgramOutput::Flushed => {
                 if let Some(asked) = program.asked.as_mut().filter(|asked| asked.is_unwritten) {
                     asked.is_unwritten = false;
                     asked.deadline = now.saturating_add(asked.limit_ms);
@@ -295,12 +295,12 @@ impl Programs {
                     feed.inputs.push_back(Input::Delivered { conn, ask, at: now });
                 }
             }
-            Incoming::Message(FromPlayer::Hello(_)) => {}
-            Incoming::Message(FromPlayer::Lobby(_)) => {
+            ProgramOutput::Message(FromPlayer::Hello(_)) => {}
+            ProgramOutput::Message(FromPlayer::Lobby(_)) => {
                 let why = "there is no lobby on a pipe: the run knows its players".to_owned();
                 feed.inputs.push_back(Input::Bad { conn, why, line: String::new() });
             }
-            Incoming::Message(message) => {
+            ProgramOutput::Message(message) => {
                 if let FromPlayer::Answer { id, .. } = &message
                     && let Some(OpenAsk { ask: AskId::Match(_, open), .. }) = &program.asked
                     && open == id
@@ -310,13 +310,15 @@ impl Programs {
                 }
                 feed.inputs.push_back(Input::Said { conn, message, at: now });
             }
-            Incoming::Bad { why, line } => feed.inputs.push_back(Input::Bad { conn, why, line }),
-            Incoming::Refused { why } => {
+            ProgramOutput::Bad { why, line } => {
+                feed.inputs.push_back(Input::Bad { conn, why, line })
+            }
+            ProgramOutput::Refused { why } => {
                 program.failed_starts = STARTS_MAX;
                 self.dismiss(feed, at, why);
             }
-            Incoming::Flood { why } => self.dismiss(feed, at, why),
-            Incoming::Closed => self.end(at, Some(Stage::Running), GRACE),
+            ProgramOutput::Flood { why } => self.dismiss(feed, at, why),
+            ProgramOutput::Closed => self.end(at, Some(Stage::Running), GRACE),
         }
     }
 
@@ -520,7 +522,12 @@ impl Programs {
                 self.next_conn += 1;
                 program.conn = Some(conn);
                 self.by_conn.insert(conn, at);
-                Input::Seated { conn, seat: Seat::local(), player: program.player.clone(), hello }
+                Input::Seated {
+                    conn,
+                    seat: SeatKind::local(),
+                    player: program.player.clone(),
+                    hello,
+                }
             }
         });
         program.waker.wake_by_ref();

@@ -79,7 +79,7 @@ impl Stop {
         self.wake.notify_waiters();
     }
 
-    /// Whether somebody asked.
+    /// Returns whether somebody asked.
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::SeqCst)
     }

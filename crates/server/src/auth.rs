@@ -37,7 +37,7 @@ pub fn hash_password(password: &str) -> Result<PasswordHash, String> {
     hash(password)
 }
 
-/// Whether a password is the one that was hashed. Slow on purpose.
+/// Returns whether a password is the one that was hashed. Slow on purpose.
 pub(crate) fn matches(password: &str, hash: &PasswordHash) -> bool {
     let parsed = Phc::new(hash.phc());
     // Hashes are compared in constant time.

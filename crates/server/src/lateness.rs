@@ -13,6 +13,7 @@ use crate::clock::{self, AtomicTimestamp};
 use crate::driver::Handle;
 use agon_core::{Millis, Timestamp};
 use agon_store::Histogram;
+use std::sync::Weak;
 use std::time::Duration;
 
 /// How often the heartbeat is due.
@@ -69,7 +70,7 @@ impl Lateness {
         self.due.store(due);
     }
 
-    fn came(&self, due: Timestamp, now: Timestamp) {
+    fn note_beat(&self, due: Timestamp, now: Timestamp) {
         let late_ms = now.since(due);
         self.late_ms.add(late_ms);
         if late_ms > TOLERANCE_MS {
@@ -108,8 +109,8 @@ impl PollTimes {
         PollTimes { heard_until: now, after_turn: now, row: None }
     }
 
-    /// Whether a poll at `now` may wait. After a long turn it may not: it could not tell bytes that
-    /// arrived during the turn from bytes that it waited for.
+    /// Returns whether a poll at `now` may wait. After a long turn it may not: it could not tell
+    /// bytes that arrived during the turn from bytes that it waited for.
     pub(crate) fn may_wait(&self, now: Timestamp) -> bool {
         now.since(self.heard_until) <= TOLERANCE_MS
     }
@@ -148,13 +149,23 @@ impl PollTimes {
 
 /// Measures for ever. It has to run on the threads that read sockets.
 pub(crate) async fn beat(engine: Handle) {
-    let lateness = &engine.meters().reads;
     loop {
-        let due = clock::now_ms() + PERIOD_MS;
-        lateness.expect(due);
-        tokio::time::sleep(Duration::from_millis(PERIOD_MS)).await;
-        lateness.came(due, clock::now_ms());
+        beat_once(&engine.meters().reads, clock::now_ms).await;
     }
+}
+
+/// The same by another clock, as long as somebody uses the measurements.
+pub(crate) async fn beat_while_used(lateness: Weak<Lateness>, now: impl Fn() -> Timestamp) {
+    while let Some(lateness) = lateness.upgrade() {
+        beat_once(&lateness, &now).await;
+    }
+}
+
+async fn beat_once(lateness: &Lateness, now: impl Fn() -> Timestamp) {
+    let due = now() + PERIOD_MS;
+    lateness.expect(due);
+    tokio::time::sleep(Duration::from_millis(PERIOD_MS)).await;
+    lateness.note_beat(due, now());
 }
 
 #[cfg(test)]
@@ -171,7 +182,7 @@ mod tests {
         );
         lateness.expect(Timestamp::from_ms(1_010));
         assert_eq!(lateness.heard_until(Timestamp::from_ms(1_014)), Timestamp::from_ms(1_014));
-        lateness.came(Timestamp::from_ms(1_010), Timestamp::from_ms(1_012));
+        lateness.note_beat(Timestamp::from_ms(1_010), Timestamp::from_ms(1_012));
         lateness.expect(Timestamp::from_ms(1_022));
         assert_eq!(lateness.heard_until(Timestamp::from_ms(1_013)), Timestamp::from_ms(1_013));
     }
@@ -185,14 +196,14 @@ mod tests {
             Timestamp::from_ms(1_010),
             "it is late, and still is"
         );
-        lateness.came(Timestamp::from_ms(1_010), Timestamp::from_ms(3_000));
+        lateness.note_beat(Timestamp::from_ms(1_010), Timestamp::from_ms(3_000));
         lateness.expect(Timestamp::from_ms(3_010));
         assert_eq!(
             lateness.heard_until(Timestamp::from_ms(3_008)),
             Timestamp::from_ms(1_010),
             "others may not have had their turn"
         );
-        lateness.came(Timestamp::from_ms(3_010), Timestamp::from_ms(3_011));
+        lateness.note_beat(Timestamp::from_ms(3_010), Timestamp::from_ms(3_011));
         lateness.expect(Timestamp::from_ms(3_021));
         assert_eq!(lateness.heard_until(Timestamp::from_ms(3_016)), Timestamp::from_ms(3_016));
         assert_eq!(

@@ -5,7 +5,7 @@ use crate::driver::{Archive, Handle};
 use crate::engine::StreamKey;
 use crate::engine::query::ListStarted;
 use crate::recent::Recent;
-use agon_core::statistics::Record;
+use agon_core::statistics::PlayerTallies;
 use agon_core::{Event, Line, PlayerName, RatingSettings, Statistics, TournamentId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl Ledger {
         engine: &Handle,
         player: PlayerName,
         game: &'static str,
-    ) -> Result<(Record, Option<u32>), NoStatistics> {
+    ) -> Result<(PlayerTallies, Option<u32>), NoStatistics> {
         let look = move |statistics: &Statistics, _: &Recent| {
             let known = statistics.player(&player);
             (known.total, known.by_game.get(game).and_then(|of_game| of_game.rank))

@@ -15,6 +15,7 @@
 mod address;
 mod auth;
 mod clock;
+mod cluster;
 mod driver;
 mod gateway;
 mod lateness;
@@ -31,13 +32,16 @@ pub mod web;
 use agon_engine as engine;
 pub use agon_engine::query::{self, Order};
 pub use agon_engine::{
-    AnnounceError, Engine, EngineError, EngineRole, GameCounts, MatchKey, NotObeyed, Peers,
-    SecondLogin, Settings, Status, StreamKey, Wanted, check_announcement,
+    AnnounceError, Engine, EngineError, EngineRole, EngineStatus, GameTotals, MatchKey, NotObeyed,
+    Peers, SecondLogin, Settings, StreamKey, Wanted, check_announcement,
 };
 pub use auth::hash_password;
+pub use cluster::{
+    BusAddress, BusInbox, CellsNode, NodeLinks, PortConnections, RelayPort, Relays, StandbyListener,
+};
 pub use driver::{Driver, Handle, ServerError};
 pub use gateway::{
-    ErlangCookie, ErlangError, ErlangSettings, Gateway, NodeName, reject_on_standby, serve_erlang,
-    serve_peers, serve_tcp,
+    ErlangCookie, ErlangError, ErlangSettings, Gateway, NodeName, serve_erlang, serve_peers,
+    serve_tcp,
 };
 pub use net::{Host, Limits, PlayerSockets, Tls, TlsError};

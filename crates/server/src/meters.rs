@@ -48,9 +48,9 @@ pub(crate) const FAULTS: [(FaultKind, &str); 7] = [
 #[derive(Debug)]
 pub(crate) struct Meters {
     pub(crate) started: Instant,
-    /// Whether the server was asked to stop.
+    /// True if the server was asked to stop.
     pub(crate) stopping: AtomicBool,
-    /// Whether the lease on the log has expired, so that nothing is read or sent.
+    /// True if the lease on the log has expired, so that nothing is read or sent.
     pub(crate) unsure: AtomicBool,
     /// How long this node took to take the log over.
     pub(crate) takeover_ms: AtomicU64,

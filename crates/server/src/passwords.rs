@@ -8,7 +8,7 @@
 use crate::address;
 use crate::clock;
 use crate::meters::Counter;
-use crate::throttle::{Kept, Place, Throttle, Verdict};
+use crate::throttle::{CountedGuess, GuessVerdict, Kept, Throttle};
 use agon_core::{Millis, PlayerName, Timestamp};
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -80,7 +80,7 @@ impl std::fmt::Display for Unchecked {
 /// The outcome of a check: whether the password is right, and the callback that passes the result
 /// on.
 pub(crate) struct Finished {
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: GuessVerdict,
     pub(crate) deliver: Box<dyn FnOnce() + Send>,
 }
 
@@ -89,8 +89,8 @@ type Work = Box<dyn FnOnce(Result<(), Unchecked>) -> Finished + Send>;
 
 struct Job {
     attempt: Attempt,
-    place: Option<Place>,
-    /// Whether the caller still waits for the result.
+    place: Option<CountedGuess>,
+    /// Returns whether the caller still waits for the result.
     is_wanted: Box<dyn Fn() -> bool + Send>,
     work: Work,
 }
@@ -158,7 +158,7 @@ impl Passwords {
     pub(crate) async fn check<T: Send + 'static>(
         &self,
         attempt: Attempt,
-        work: impl FnOnce() -> (Verdict, T) + Send + 'static,
+        work: impl FnOnce() -> (GuessVerdict, T) + Send + 'static,
     ) -> Result<T, Unchecked> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let alive = Arc::new(());
@@ -169,7 +169,7 @@ impl Passwords {
                     let (verdict, value) = work();
                     (verdict, Ok(value))
                 }
-                Err(why) => (Verdict::Unchecked, Err(why)),
+                Err(why) => (GuessVerdict::Unchecked, Err(why)),
             };
             Finished { verdict, deliver: Box::new(move || drop(sender.send(result))) }
         };
@@ -184,7 +184,7 @@ impl Passwords {
         let mut state = self.state();
         match state.throttle.admit(from, account, now) {
             Ok(place) => {
-                state.throttle.settle(place, Verdict::Unchecked, now);
+                state.throttle.settle(place, GuessVerdict::Unchecked, now);
                 0
             }
             Err(wait_ms) => wait_ms,
@@ -192,7 +192,7 @@ impl Passwords {
     }
 
     /// Gives an attempt its place in the count, if it is a guess and there is room for it.
-    fn enter(&self, attempt: &Attempt) -> Result<Option<Place>, Unchecked> {
+    fn enter(&self, attempt: &Attempt) -> Result<Option<CountedGuess>, Unchecked> {
         let Attempt { from, account, purpose, at } = attempt;
         let mut state = self.state();
         let queue = state.waiting.get_mut(&address::counted(*from));
@@ -203,7 +203,7 @@ impl Passwords {
             let full = wanted.len() >= self.0.per_address_max;
             *queue = wanted;
             for place in gone.into_iter().filter_map(|job| job.place) {
-                state.throttle.settle(place, Verdict::Unchecked, *at);
+                state.throttle.settle(place, GuessVerdict::Unchecked, *at);
             }
             if full {
                 return Err(Unchecked::TooManyWaiting);
@@ -258,7 +258,7 @@ impl Passwords {
             let now = self.now(&job.attempt);
             if !(job.is_wanted)() {
                 if let Some(place) = job.place {
-                    state.throttle.settle(place, Verdict::Unchecked, now);
+                    state.throttle.settle(place, GuessVerdict::Unchecked, now);
                 }
                 continue;
             }
@@ -299,7 +299,7 @@ struct Next {
 struct Running {
     passwords: Passwords,
     attempt: Attempt,
-    place: Option<Place>,
+    place: Option<CountedGuess>,
 }
 
 impl Running {
@@ -310,12 +310,12 @@ impl Running {
         deliver();
     }
 
-    fn settle(&mut self, verdict: Verdict) {
+    fn settle(&mut self, verdict: GuessVerdict) {
         let now = self.passwords.now(&self.attempt);
         let mut state = self.passwords.state();
         match self.place.take() {
             Some(place) => state.throttle.settle(place, verdict, now),
-            None if verdict == Verdict::Right => {
+            None if verdict == GuessVerdict::Right => {
                 let (from, account) = (self.attempt.from, self.attempt.account.clone());
                 state.throttle.note_login(from, account, now);
             }
@@ -327,7 +327,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if self.place.is_some() {
-            self.settle(Verdict::Unchecked);
+            self.settle(GuessVerdict::Unchecked);
         }
         self.passwords.state().running -= 1;
     }
@@ -421,7 +421,7 @@ mod tests {
     /// Work that records its number and waits for a signal before it ends.
     fn work(
         number: usize,
-        verdict: Verdict,
+        verdict: GuessVerdict,
         to: &mpsc::Sender<(usize, bool)>,
     ) -> impl FnOnce(Result<(), Unchecked>) -> Finished + Send + 'static {
         let to = to.clone();
@@ -430,7 +430,7 @@ mod tests {
             let deliver = Box::new(move || {
                 let _ = to.send((number, checked));
             });
-            Finished { verdict: if checked { verdict } else { Verdict::Unchecked }, deliver }
+            Finished { verdict: if checked { verdict } else { GuessVerdict::Unchecked }, deliver }
         }
     }
 
@@ -440,7 +440,11 @@ mod tests {
         let passwords = Passwords::new(Some(runtime.handle().clone()), 1_000);
         let (sender, results) = mpsc::channel();
         for number in 0..300 {
-            passwords.submit(attempt(1, "ann"), || true, work(number, Verdict::Wrong, &sender));
+            passwords.submit(
+                attempt(1, "ann"),
+                || true,
+                work(number, GuessVerdict::Wrong, &sender),
+            );
         }
         drop(sender);
         assert_eq!(results.iter().filter(|(_, checked)| *checked).count(), 5);
@@ -453,7 +457,7 @@ mod tests {
         let (sender, results) = mpsc::channel();
         for number in 0..300 {
             let attempt = attempt(1, &format!("p{number}"));
-            passwords.submit(attempt, || true, work(number, Verdict::Right, &sender));
+            passwords.submit(attempt, || true, work(number, GuessVerdict::Right, &sender));
         }
         drop(sender);
         assert_eq!(results.iter().filter(|(_, checked)| *checked).count(), 300);
@@ -469,7 +473,7 @@ mod tests {
             let held = Arc::clone(&held);
             move |_| {
                 let _ = held.lock().unwrap().recv();
-                Finished { verdict: Verdict::Right, deliver: Box::new(|| ()) }
+                Finished { verdict: GuessVerdict::Right, deliver: Box::new(|| ()) }
             }
         };
         for number in 0..passwords.0.running_max {
@@ -484,17 +488,20 @@ mod tests {
                 || false,
                 move |_| {
                     begun.fetch_add(1, Ordering::SeqCst);
-                    Finished { verdict: Verdict::Wrong, deliver: Box::new(|| ()) }
+                    Finished { verdict: GuessVerdict::Wrong, deliver: Box::new(|| ()) }
                 },
             );
         }
         for number in 0..50 {
             let attempt = attempt(1, &format!("p{number}"));
-            passwords.submit(attempt, || true, work(number, Verdict::Right, &sender));
+            passwords.submit(attempt, || true, work(number, GuessVerdict::Right, &sender));
         }
-        passwords.submit(attempt(2, "ann"), || true, work(99, Verdict::Right, &sender));
-        drop((sender, release));
+        passwords.submit(attempt(2, "ann"), || true, work(99, GuessVerdict::Right, &sender));
+        drop(sender);
+        // One thread does all the work, so the results come in the order in which it began.
+        release.send(()).unwrap();
         let order: Vec<usize> = results.iter().map(|(number, _)| number).collect();
+        drop(release);
         assert_eq!(order.len(), 51);
         let ann = order.iter().position(|number| *number == 99).unwrap();
         assert!(ann <= 1 + passwords.0.running_max, "{order:?}");
@@ -509,7 +516,7 @@ mod tests {
         let held = Arc::new(Mutex::new(held));
         let (sender, results) = mpsc::channel();
         for number in 0..10 + passwords.0.running_max + 5 {
-            let (held, work) = (Arc::clone(&held), work(number, Verdict::Right, &sender));
+            let (held, work) = (Arc::clone(&held), work(number, GuessVerdict::Right, &sender));
             passwords.submit(
                 attempt(1, &format!("p{number}")),
                 || true,
@@ -533,7 +540,7 @@ mod tests {
         for _ in 0..4 {
             passwords.submit(attempt(1, "ann"), || true, |_| panic!("a test"));
         }
-        passwords.submit(attempt(1, "bob"), || true, work(1, Verdict::Right, &sender));
+        passwords.submit(attempt(1, "bob"), || true, work(1, GuessVerdict::Right, &sender));
         drop(sender);
         assert_eq!(results.iter().count(), 1);
     }
@@ -544,7 +551,7 @@ mod tests {
         let file = dir.path().join("agon.sqlite.passwords");
         let guess = |passwords: &Passwords| {
             let (sender, results) = mpsc::channel();
-            passwords.submit(attempt(1, "ann"), || true, work(1, Verdict::Wrong, &sender));
+            passwords.submit(attempt(1, "ann"), || true, work(1, GuessVerdict::Wrong, &sender));
             drop(sender);
             results.iter().all(|(_, checked)| checked)
         };

@@ -23,7 +23,7 @@ struct Recent {
 }
 
 impl PerMinute {
-    /// Whether this address may do it once more now.
+    /// Returns whether this address may do it once more now.
     pub(crate) fn take(&self, from: IpAddr, per_minute_max: u32, now: Timestamp) -> bool {
         let most = f64::from(per_minute_max);
         let refilled = |recent: &Recent| {

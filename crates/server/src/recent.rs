@@ -149,8 +149,8 @@ impl Recent {
     }
 }
 
-/// Whether a tournament is one game that people started for themselves. There are many of these,
-/// and nobody looks for them among past tournaments.
+/// Returns whether a tournament is one game that people started for themselves. There are many of
+/// these, and nobody looks for them among past tournaments.
 fn is_casual(plan: &TournamentPlan) -> bool {
     plan.preset.as_deref().is_some_and(|preset| preset.ends_with("-casual"))
 }

@@ -51,7 +51,7 @@ struct Count {
     /// Guesses that hold a place and are not decided yet.
     pending: u32,
     latest: Timestamp,
-    /// Whether the count may be stored in a file. A name without an account may be a password in
+    /// True if the count may be stored in a file. A name without an account may be a password in
     /// the wrong field, and is not written anywhere.
     is_kept: bool,
 }
@@ -89,16 +89,16 @@ impl Count {
 
 /// A guess that holds a place in the count of its account.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct CountedGuess {
     account: Key,
     address: Key,
-    /// Whether it also holds a place in the count of its address.
+    /// True if it also holds a place in the count of its address.
     started: bool,
 }
 
 /// The outcome of a guess.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum GuessVerdict {
     Right,
     Wrong,
     /// It was not checked.
@@ -121,7 +121,7 @@ impl Throttle {
         from: IpAddr,
         account: &PlayerName,
         now: Timestamp,
-    ) -> Result<Place, Millis> {
+    ) -> Result<CountedGuess, Millis> {
         let from = address::counted(from);
         let known = self.places.get(&from).is_some_and(|names| names.contains_key(account));
         let key = match known {
@@ -142,11 +142,11 @@ impl Throttle {
         self.make_room(now);
         let count = self.counts.entry(key.clone()).or_default();
         (count.pending, count.is_kept) = (count.pending + 1, true);
-        Ok(Place { account: key, address, started: false })
+        Ok(CountedGuess { account: key, address, started: false })
     }
 
     /// Gives a guess a place in the count of its address too, just before it is checked.
-    pub(crate) fn start(&mut self, place: &mut Place, now: Timestamp) -> Result<(), Millis> {
+    pub(crate) fn start(&mut self, place: &mut CountedGuess, now: Timestamp) -> Result<(), Millis> {
         let known = matches!(place.account, Key::Known(..));
         self.make_room(now);
         let count = self.counts.entry(place.address.clone()).or_default();
@@ -161,27 +161,27 @@ impl Throttle {
     }
 
     /// Records that a guess is for a name without an account.
-    pub(crate) fn keep_secret(&mut self, place: &Place) {
+    pub(crate) fn keep_secret(&mut self, place: &CountedGuess) {
         if let Some(count) = self.counts.get_mut(&place.account) {
             count.is_kept = false;
         }
     }
 
     /// Removes a guess from the counts, or counts it as wrong.
-    pub(crate) fn settle(&mut self, place: Place, verdict: Verdict, now: Timestamp) {
-        let Place { account, address, started } = place;
-        if verdict == Verdict::Right
+    pub(crate) fn settle(&mut self, place: CountedGuess, verdict: GuessVerdict, now: Timestamp) {
+        let CountedGuess { account, address, started } = place;
+        if verdict == GuessVerdict::Right
             && let (Key::Known(name, _) | Key::Account(name), Key::Address(from)) =
                 (&account, &address)
         {
             self.note_login(*from, name.clone(), now);
         }
         for (key, holds, cleared) in
-            [(account, true, verdict == Verdict::Right), (address, started, false)]
+            [(account, true, verdict == GuessVerdict::Right), (address, started, false)]
         {
             let Some(count) = self.counts.get_mut(&key).filter(|_| holds) else { continue };
             count.pending = count.pending.saturating_sub(1);
-            if verdict == Verdict::Wrong {
+            if verdict == GuessVerdict::Wrong {
                 count.wrong = count.wrong_at(now).saturating_add(1);
                 count.latest = now;
                 self.changed = true;
@@ -311,12 +311,12 @@ mod tests {
         throttle: &mut Throttle,
         from: IpAddr,
         account: &PlayerName,
-        verdict: Verdict,
+        verdict: GuessVerdict,
         now: Timestamp,
     ) -> Result<(), Millis> {
         let mut place = throttle.admit(from, account, now)?;
         let started = throttle.start(&mut place, now);
-        let verdict = if started.is_ok() { verdict } else { Verdict::Unchecked };
+        let verdict = if started.is_ok() { verdict } else { GuessVerdict::Unchecked };
         throttle.settle(place, verdict, now);
         started
     }
@@ -327,7 +327,7 @@ mod tests {
         account: &str,
         now: Timestamp,
     ) -> Result<(), Millis> {
-        guess(throttle, address(from), &name(account), Verdict::Wrong, now)
+        guess(throttle, address(from), &name(account), GuessVerdict::Wrong, now)
     }
 
     fn right(
@@ -336,7 +336,7 @@ mod tests {
         account: &str,
         now: Timestamp,
     ) -> Result<(), Millis> {
-        guess(throttle, address(from), &name(account), Verdict::Right, now)
+        guess(throttle, address(from), &name(account), GuessVerdict::Right, now)
     }
 
     #[test]
@@ -364,7 +364,7 @@ mod tests {
     fn simultaneous_guesses_are_not_all_checked() {
         let mut throttle = Throttle::default();
         let ann = name("ann");
-        let places: Vec<Place> = (0..300)
+        let places: Vec<CountedGuess> = (0..300)
             .filter_map(|_| throttle.admit(address(1), &ann, Timestamp::from_ms(7)).ok())
             .collect();
         assert_eq!(places.len(), 5);
@@ -385,7 +385,7 @@ mod tests {
         let mut throttle = Throttle::default();
         for _ in 0..100 {
             let place = throttle.admit(address(1), &name("ann"), Timestamp::from_ms(7)).unwrap();
-            throttle.settle(place, Verdict::Unchecked, Timestamp::from_ms(7));
+            throttle.settle(place, GuessVerdict::Unchecked, Timestamp::from_ms(7));
         }
         assert!(throttle.counts.is_empty());
     }
@@ -450,9 +450,9 @@ mod tests {
         for number in 0..count {
             let from = IpAddr::from((number as u32).to_be_bytes());
             let account = name(&format!("guess {number}"));
-            guess(&mut throttle, from, &account, Verdict::Wrong, Timestamp::from_ms(number))
+            guess(&mut throttle, from, &account, GuessVerdict::Wrong, Timestamp::from_ms(number))
                 .unwrap();
-            guess(&mut throttle, from, &account, Verdict::Right, Timestamp::from_ms(number))
+            guess(&mut throttle, from, &account, GuessVerdict::Right, Timestamp::from_ms(number))
                 .unwrap();
         }
         assert!(throttle.counts.len() <= COUNTS_MAX + 1);
@@ -466,7 +466,7 @@ mod tests {
                 &mut throttle,
                 from,
                 &name(&format!("x {number}")),
-                Verdict::Wrong,
+                GuessVerdict::Wrong,
                 Timestamp::from_ms(count),
             )
             .unwrap();

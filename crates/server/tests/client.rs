@@ -5,7 +5,8 @@ mod support;
 
 use agon_client::http::{Http, HttpError};
 use agon_client::{
-    Address, Client, ClientError, Event, House, Login, Player, Request, Settings, Until, play,
+    Address, Client, ClientError, ClientEvent, ClientSettings, House, Login, Player, Request,
+    Until, play,
 };
 use agon_core::TournamentId;
 use agon_games::Game;
@@ -17,9 +18,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use support::{Server, announcement, named, until};
 
-fn settings(address: SocketAddr, name: &str) -> Settings {
+fn settings(address: SocketAddr, name: &str) -> ClientSettings {
     let login = Login::password(name, format!("the pw of {name}")).register();
-    Settings::new(Address::parse(&address.to_string()).unwrap(), login)
+    ClientSettings::new(Address::parse(&address.to_string()).unwrap(), login)
 }
 
 /// A runtime of its own: the server has another.
@@ -124,7 +125,7 @@ fn client_of_several_nodes_uses_the_next_one_when_its_node_is_lost() {
     let lost = cut_after(server.address(), 20_000, Arc::clone(&cuts));
     let nodes = format!("{closed},{lost},{}", server.address());
     let server_address = Address::parse(&nodes).unwrap();
-    let settings = Settings { server: server_address, ..settings(closed, "ann") };
+    let settings = ClientSettings { server: server_address, ..settings(closed, "ann") };
     let runtime = runtime();
     let mut ann = runtime.block_on(Client::connect(settings)).unwrap();
     let mut duel = announcement("duel", "yahtzee-queue", 3, 2);
@@ -148,8 +149,9 @@ fn client_of_several_nodes_uses_the_next_one_when_its_node_is_lost() {
 fn errors_are_typed() {
     let server = Server::start();
     let (address, runtime) = (server.address(), runtime());
-    let connect = |settings: Settings| runtime.block_on(Client::connect(settings));
-    let stranger = Settings { login: Login::password("eve", "x"), ..settings(address, "eve") };
+    let connect = |settings: ClientSettings| runtime.block_on(Client::connect(settings));
+    let stranger =
+        ClientSettings { login: Login::password("eve", "x"), ..settings(address, "eve") };
     match connect(stranger).unwrap_err() {
         ClientError::Login(refused) => assert_eq!(refused.code, "wrong-credentials"),
         other => panic!("{other}"),
@@ -160,7 +162,8 @@ fn errors_are_typed() {
     // A token is good for another login, which takes the account over.
     let mut first = connect(settings(address, "ann")).unwrap();
     let token = first.token().unwrap().to_owned();
-    let by_token = Settings { login: Login::Token(token.clone()), ..settings(address, "ann") };
+    let by_token =
+        ClientSettings { login: Login::Token(token.clone()), ..settings(address, "ann") };
     assert!(!format!("{by_token:?}").contains(&token), "no token in what is printed");
     let mut second = connect(by_token).unwrap();
     assert_eq!(second.account().as_str(), "ann");
@@ -180,24 +183,25 @@ fn errors_are_typed() {
         second.sign_up(&TournamentId::from("no-such-cup"), None).await.unwrap();
         second.next().await.unwrap()
     });
-    assert!(matches!(&refused, Event::Refused(why) if why.code == "refused"), "{refused:?}");
+    assert!(matches!(&refused, ClientEvent::Refused(why) if why.code == "refused"), "{refused:?}");
     let done = runtime.block_on(async {
         second.enqueue("yahtzee-queue").await.unwrap();
         second.next().await.unwrap()
     });
-    assert!(matches!(&done, Event::Done(what) if what == "enqueue"), "{done:?}");
+    assert!(matches!(&done, ClientEvent::Done(what) if what == "enqueue"), "{done:?}");
 }
 
 #[test]
-fn whoever_cannot_come_back_gives_up() {
+fn client_that_cannot_reconnect_gives_up() {
     let server = Server::start();
     let runtime = runtime();
-    let settings = Settings { tries_max: 3, back_off_ms: 1, ..settings(server.address(), "ann") };
+    let settings =
+        ClientSettings { tries_max: 3, back_off_ms: 1, ..settings(server.address(), "ann") };
     let mut ann = runtime.block_on(Client::connect(settings)).unwrap();
     drop(server);
     let stopping = runtime.block_on(ann.next()).unwrap();
-    assert!(matches!(&stopping, Event::Notice(it) if it.about == "stopping"), "{stopping:?}");
-    assert!(matches!(runtime.block_on(ann.next()).unwrap(), Event::Lost));
+    assert!(matches!(&stopping, ClientEvent::Notice(it) if it.about == "stopping"), "{stopping:?}");
+    assert!(matches!(runtime.block_on(ann.next()).unwrap(), ClientEvent::Lost));
     let error = runtime.block_on(ann.next()).unwrap_err();
     assert!(matches!(error, ClientError::GaveUp { tries: 3, .. }), "{error}");
 }

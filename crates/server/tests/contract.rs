@@ -64,7 +64,7 @@ fn the_document_names_exactly_the_methods_the_router_takes() {
     for (path, operations) in served["paths"].as_object().unwrap() {
         let address = filled(path);
         for method in METHODS {
-            // Whether it is documented or not, the answer must be the one the document leads to:
+            // The answer, documented or not, must be the one the document leads to:
             // the client of these tests checks that, 405 included.
             let status = send(&server, method, &address, None, &json!(null));
             let known = operations.get(method).is_some();
@@ -159,7 +159,7 @@ fn needs(operation: &Value) -> Needs {
 /// The access rules of every operation in the document: without a token, with a token that never
 /// existed, an expired, a revoked, another account's, and the right one.
 #[test]
-fn nobody_gets_in_who_should_not() {
+fn routes_accept_only_tokens_with_the_needed_right() {
     let past = Server::with_tokens_for(0);
     let expired = registered(&past, "ann");
     let server = Server::start();

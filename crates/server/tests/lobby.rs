@@ -70,7 +70,7 @@ fn say(client: &mut Client, what: &str) {
 }
 
 #[test]
-fn the_invited_accept_are_ready_and_play_and_the_asker_is_told() {
+fn invited_players_accept_and_play_and_the_inviter_gets_a_notice() {
     let server = Server::start();
     server.register_operator("olga", "the pw of olga");
     let mut olga = here(&server, "olga");
@@ -131,7 +131,7 @@ fn http_token(server: &Server, account: &str) -> String {
 }
 
 #[test]
-fn everybody_is_told_what_is_called_off_and_the_asker_when_it_comes() {
+fn players_get_a_notice_of_a_cancellation() {
     let server = Server::start();
     server.register_operator("olga", "the pw of olga");
     let (mut ann, mut bob) = (here(&server, "ann"), here(&server, "bob"));
@@ -214,7 +214,7 @@ fn operators_decide_about_invitations() {
 }
 
 #[test]
-fn who_had_left_is_told_when_its_match_is_replayed() {
+fn player_who_had_left_gets_a_notice_when_the_match_is_replayed() {
     let server = Server::start();
     server.register_operator("olga", "the pw of olga");
     let mut ann = here(&server, "ann");
@@ -293,7 +293,7 @@ fn players_may_invite_only_where_they_are_let() {
 }
 
 #[test]
-fn who_leaves_is_told_its_place_while_others_play_on() {
+fn player_who_leaves_gets_a_notice_with_the_place_while_others_play_on() {
     let server = Server::start();
     let mut ann = here(&server, "ann");
     let mut cup = announcement("cup", "yahtzee-queue", 1, 0);
@@ -315,7 +315,7 @@ fn who_leaves_is_told_its_place_while_others_play_on() {
 }
 
 #[test]
-fn a_winner_that_is_away_wins_when_it_is_told_and_loses_if_it_never_is() {
+fn absent_winner_wins_after_reconnecting_and_loses_otherwise() {
     for comes_back in [true, false] {
         let reconnect_ms = if comes_back { 60_000 } else { 300 };
         let mut setup = Setup::default();
@@ -350,7 +350,7 @@ fn a_winner_that_is_away_wins_when_it_is_told_and_loses_if_it_never_is() {
 }
 
 #[test]
-fn subscribers_are_told_of_sign_ups_and_a_series_goes_by_its_first_name() {
+fn subscribers_get_notices_of_sign_ups_under_the_first_name_of_a_series() {
     let server = Server::start();
     let (mut ann, mut bob) = (here(&server, "ann"), here(&server, "bob"));
     ann.say(r#"{"type":"subscribe"}"#);

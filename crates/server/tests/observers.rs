@@ -34,20 +34,20 @@ fn cup(id: &str, preset: &str, players: &[&str], policy: Value) -> Value {
 
 /// One event over WebSocket.
 #[derive(Clone, PartialEq, Debug)]
-struct Told {
+struct Received {
     event: String,
     id: String,
     data: Value,
 }
 
 /// The next event; `None` at the end, which must be a good one.
-fn next(client: &mut Client<TcpStream>, path: &str) -> Option<Told> {
+fn next(client: &mut Client<TcpStream>, path: &str) -> Option<Received> {
     match client.hear() {
         Heard::Message(message) => {
             assert_eq!(message.as_object().unwrap().len(), 3, "{message}");
             support::contract::check_event(path, &message["data"].to_string());
             let text = |name: &str| message[name].as_str().unwrap().to_owned();
-            Some(Told { event: text("event"), id: text("id"), data: message["data"].clone() })
+            Some(Received { event: text("event"), id: text("id"), data: message["data"].clone() })
         }
         Heard::Close(code) => {
             assert_eq!(code, Some(1000));
@@ -63,7 +63,7 @@ fn wait_for(
     path: &str,
     what: &str,
     is_so: impl Fn(&Value) -> bool,
-) -> Told {
+) -> Received {
     for _ in 0..1_000 {
         let told = next(client, path).unwrap_or_else(|| panic!("waited in vain: {what}"));
         if is_so(&told.data) {
@@ -122,7 +122,7 @@ fn the_lobby_is_watched_over_both_transports() {
 }
 
 #[test]
-fn a_match_is_told_alike_over_both_transports() {
+fn both_transports_send_the_same_events_of_a_match() {
     let server = Server::start();
     let olga = operator(&server);
     let (ann, words) = patient_player(&server, "ann", "greedy");
@@ -219,7 +219,7 @@ fn games_are_watched_one_by_one() {
 }
 
 #[test]
-fn who_wants_to_watch_late_is_told_late() {
+fn delayed_observer_sees_late_events() {
     let server = Server::start();
     let olga = operator(&server);
     let ann = player(&server, "ann", "greedy");
@@ -331,7 +331,7 @@ fn a_restart_shows_nothing_that_is_held_back() {
 }
 
 #[test]
-fn what_is_held_back_comes_in_the_end() {
+fn delayed_events_are_shown_in_the_end() {
     let server = Server::start();
     let olga = operator(&server);
     let ann = player(&server, "ann", "greedy");

@@ -53,7 +53,7 @@ fn assert_adds_up(metrics: &BTreeMap<String, f64>) {
 }
 
 #[test]
-fn what_is_counted_adds_up() {
+fn counted_metrics_add_up() {
     let server = Server::start();
     let before = metrics(&server);
     assert_adds_up(&before);

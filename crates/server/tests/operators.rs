@@ -156,6 +156,13 @@ fn the_blacklist_and_logging_out() {
     wire.expect("error", "an operator logged you out: a test");
     until("ann is not in line", || server.line().is_empty());
     send(&server, "POST", "/queues/fish", Some(&ann), json!(null)).expect(401);
+    // Everybody can read the reasons afterwards.
+    let rulings = get(&server, "/accounts/ann/rulings");
+    let all = rulings["rulings"].as_array().unwrap().iter();
+    let all: Vec<_> = all.map(|one| [&one["what"], &one["by"], &one["why"]]).collect();
+    let ruled = |what: &str| [what, "olga", "a test"].map(Value::from);
+    assert_eq!(json!(all), json!([ruled("blacklisted"), ruled("lifted"), ruled("logged-out")]));
+    send(&server, "GET", "/accounts/nobody/rulings", None, json!(null)).expect(404);
 }
 
 /// r1m1 waits for ann and bob, who are away; r1m2 is between house players and over soon.
@@ -341,7 +348,7 @@ fn a_pause_counts_against_nobody_and_a_voided_game_is_played_again() {
 }
 
 #[test]
-fn who_is_withdrawn_forfeits() {
+fn withdrawn_player_forfeits() {
     let server = Server::start();
     let olga = operator(&server);
     half_a_cup(&server, &olga);

@@ -79,7 +79,7 @@ fn place(client: &mut Client) -> Value {
 }
 
 #[test]
-fn who_comes_late_is_shown_every_position_so_far() {
+fn late_observer_is_shown_every_position_so_far() {
     let server = Server::start();
     let mut ann = by_hand(&server, "ann", "person");
     announce(&server, "fish", &["ann", "house:greedy"], &slow());
@@ -165,7 +165,7 @@ fn a_person_who_loads_the_page_again_was_never_gone() {
 }
 
 #[test]
-fn a_program_is_missed_at_once_and_a_person_that_logs_out_as_well() {
+fn absent_program_and_logged_out_person_are_charged_at_once() {
     for kind in ["program", "person"] {
         let server = Server::start();
         let mut ann = by_hand(&server, "ann", kind);
@@ -183,7 +183,7 @@ fn a_program_is_missed_at_once_and_a_person_that_logs_out_as_well() {
 }
 
 #[test]
-fn a_person_that_does_not_come_back_is_missed() {
+fn person_who_does_not_reconnect_is_charged_as_absent() {
     let mut setup = Setup::default();
     // Nobody is waited for any longer than that.
     setup.settings.reconnect_ms = 300;

@@ -109,7 +109,7 @@ fn one_address_has_so_many_sign_ups_a_minute() {
     assert!(server.log_text().contains("account-dropped"));
 }
 
-/// Whether the server has closed a socket; what came before is passed over.
+/// Returns whether the server has closed a socket; what came before is passed over.
 fn is_closed(socket: &mut TcpStream) -> bool {
     let mut bytes = [0; 4_096];
     match socket.read(&mut bytes) {

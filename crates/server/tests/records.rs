@@ -299,7 +299,7 @@ fn a_tournament_began_when_its_log_says_also_after_a_restart() {
 }
 
 #[test]
-fn games_presets_and_holders_of_tokens_are_told() {
+fn server_lists_games_presets_and_token_owners() {
     let server = Server::start();
     server.register_operator("olga", "the pw of olga");
     let olga = log_in(&server, "olga");

@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Client, Minds, Server, answer, player};
+use support::{Client, HouseBots, Server, answer, player};
 
 /// A player that says hello in its own words.
 fn log_in(server: &Server, name: &str, hello: &Value) -> Client {
@@ -44,14 +44,14 @@ fn next_request(client: &mut Client) -> Value {
 }
 
 /// Answers requests until one shows a position with a past: a finished game and finished turns.
-fn play_on(client: &mut Client, minds: &mut Minds) -> Value {
+fn play_on(client: &mut Client, bots: &mut HouseBots) -> Value {
     loop {
         let request = next_request(client);
         if request["match"]["game"].as_u64() > Some(1) && request["view"]["turn"].as_u64() > Some(2)
         {
             return request;
         }
-        client.say(&answer(minds, "ann", "greedy", &request));
+        client.say(&answer(bots, "ann", "greedy", &request));
     }
 }
 
@@ -69,8 +69,8 @@ fn reconnecting_player_gets_the_history_once() {
     let mut ann = log_in(&server, "ann", &hello());
     let _bob = player(&server, "bob", "random");
     start(&mut server, "yahtzee-class", serde_json::from_str(LONG).expect("JSON"));
-    let mut minds = Minds::new();
-    let brief = play_on(&mut ann, &mut minds);
+    let mut bots = HouseBots::new();
+    let brief = play_on(&mut ann, &mut bots);
     assert_eq!(past(&brief), (0, 0), "{brief}");
     assert!(brief["match"]["won"].is_array() && brief["match"]["best_of"] == 9, "{brief}");
     drop(ann);
@@ -80,7 +80,7 @@ fn reconnecting_player_gets_the_history_once() {
     let games = brief["match"]["game"].as_u64().expect("a number") as usize - 1;
     let turns = brief["view"]["turn"].as_u64().expect("a number") as usize - 1;
     assert_eq!(past(&whole), (turns, games), "{whole}");
-    ann.say(&answer(&mut minds, "ann", "greedy", &whole));
+    ann.say(&answer(&mut bots, "ann", "greedy", &whole));
     assert_eq!(past(&next_request(&mut ann)), (0, 0), "once");
 }
 
@@ -92,8 +92,8 @@ fn player_who_asks_for_the_history_gets_it_with_every_request() {
     let mut ann = log_in(&server, "ann", &hello);
     let _bob = player(&server, "bob", "random");
     start(&mut server, "yahtzee-class", serde_json::from_str(LONG).expect("JSON"));
-    let mut minds = Minds::new();
-    let request = play_on(&mut ann, &mut minds);
+    let mut bots = HouseBots::new();
+    let request = play_on(&mut ann, &mut bots);
     let turn = request["view"]["turn"].as_u64().expect("a number") as usize;
     assert_eq!(past(&request).0, turn - 1, "{request}");
     assert!(past(&request).1 >= 1, "{request}");
@@ -105,13 +105,13 @@ fn decision_with_a_notice_is_one_record() {
     let mut ann = log_in(&server, "ann", &hello());
     let _bob = player(&server, "bob", "hold-10");
     start(&mut server, "trains", json!({}));
-    let mut minds = Minds::new();
+    let mut bots = HouseBots::new();
     let mut told = 0;
     loop {
         let message = ann.hear().expect("a message");
         told += usize::from(message["about"] == "told");
         match message["type"].as_str() {
-            Some("request") => ann.say(&answer(&mut minds, "ann", "hold-10", &message)),
+            Some("request") => ann.say(&answer(&mut bots, "ann", "hold-10", &message)),
             _ if message["about"] == "match-over" => break,
             _ => {}
         }

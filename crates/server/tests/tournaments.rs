@@ -107,7 +107,7 @@ fn an_hour_without_a_server_counts_against_nobody() {
 }
 
 #[test]
-fn who_was_gone_before_the_server_was_can_still_come_back() {
+fn player_disconnected_before_a_restart_can_still_reconnect() {
     let server = Server::start();
     let bob = player(&server, "bob", "random");
     let ann = player(&server, "ann", "random");

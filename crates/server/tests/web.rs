@@ -257,7 +257,7 @@ fn lists_come_in_pages() {
 }
 
 #[test]
-fn whoever_plays_can_leave_and_nobody_else() {
+fn only_players_can_leave() {
     let server = Server::start();
     let olga = operator(&server);
     let (ann, _words) = patient_player(&server, "ann", "greedy");
@@ -383,7 +383,7 @@ fn a_tournament_is_watched_to_its_end() {
 }
 
 #[test]
-fn what_cannot_be_read_is_a_problem_that_repeats_no_secret() {
+fn unreadable_body_is_a_problem_that_repeats_no_secret() {
     let server = Server::start();
     let accounts = format!("{API}/accounts");
     for (body, status) in [

@@ -1,5 +1,6 @@
 //! The traffic on the connections, as the world recorded it. No server can read or change it.
 
+use crate::world::Clock;
 use agon_core::{Millis, Timestamp};
 use std::collections::BTreeMap;
 
@@ -37,6 +38,16 @@ pub(crate) struct Lifetime {
     pub(crate) ended: Option<Timestamp>,
 }
 
+/// The loan of an engine of cells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loan {
+    /// The server that had the connections.
+    pub(crate) server: u32,
+    /// When the engine started and ended, by the world's clock.
+    pub(crate) started: Timestamp,
+    pub(crate) ended: Option<Timestamp>,
+}
+
 /// The whole history of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
@@ -63,6 +74,14 @@ pub(crate) struct History {
     /// When servers can see that connections of a player broke.
     pub(crate) cuts_of: BTreeMap<String, Vec<Timestamp>>,
     pub(crate) servers: BTreeMap<u32, Lifetime>,
+    /// Engines of cells, by the number under which they wrote.
+    pub(crate) loans: BTreeMap<u32, Loan>,
+    /// The clocks of servers and engines of cells that have ended.
+    pub(crate) clocks: BTreeMap<u32, Clock>,
+    /// Links between nodes that were given up.
+    pub(crate) links_lost: u64,
+    /// When each server took a step, by its own clock.
+    pub(crate) steps_of: BTreeMap<u32, Vec<Timestamp>>,
     pub(crate) healed_at: Timestamp,
     pub(crate) ended_at: Timestamp,
     pub(crate) waiting_max: usize,
@@ -71,6 +90,8 @@ pub(crate) struct History {
     pub(crate) crashes: u64,
     pub(crate) cuts: u64,
     pub(crate) conflicts: u64,
+    /// How often owners of the log fell silent because their lease had expired.
+    pub(crate) silences: u64,
     pub(crate) stops: u64,
     /// Answers over other systems' protocols.
     pub(crate) peers: u64,
@@ -103,7 +124,7 @@ impl History {
         });
     }
 
-    /// Whether no other server was up at the same time as this one.
+    /// Returns whether no other server was up at the same time as this one.
     pub(crate) fn was_alone(&self, server: u32) -> bool {
         let Some(own) = self.servers.get(&server) else { return true };
         let before =
@@ -124,6 +145,10 @@ impl History {
 
     /// A server takes a step, and so learns of everything that happened before.
     pub(crate) fn noticed(&mut self, server: u32, now: Timestamp) {
+        let steps = self.steps_of.entry(server).or_default();
+        if steps.last() != Some(&now) {
+            steps.push(now);
+        }
         if self.unnoticed.is_empty() {
             return;
         }
@@ -137,8 +162,16 @@ impl History {
         }
     }
 
-    /// Whether a server read an answer and did not process it, because it dropped the connection in
-    /// the same step for earlier input.
+    /// When all engines of a server know what the lobby's engine learnt at `at`, if messages
+    /// between engines take at most `pass_ms`.
+    pub(crate) fn known_at(&self, server: u32, at: Timestamp, pass_ms: Millis) -> Timestamp {
+        let steps = self.steps_of.get(&server).map_or(&[][..], Vec::as_slice);
+        let next = steps.partition_point(|step| *step < at + pass_ms);
+        steps.get(next).copied().unwrap_or(Timestamp::MAX)
+    }
+
+    /// Returns whether a server read an answer and did not process it, because it dropped the
+    /// connection in the same step for earlier input.
     pub(crate) fn is_unheard(&self, heard: &Heard) -> bool {
         let (link, step) = heard.step;
         self.dropped.get(&link) == Some(&(step + 1))

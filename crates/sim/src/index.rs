@@ -42,8 +42,8 @@ pub(crate) struct Index {
     paused: BTreeSet<String>,
     /// Tournaments that a restart of the server interrupted.
     interrupted: BTreeSet<String>,
-    /// Streams of paused matches.
-    pub(crate) resting: BTreeSet<String>,
+    /// Streams of paused matches, and when the pause became durable.
+    pub(crate) resting: BTreeMap<String, Timestamp>,
     /// How often each operator's reason occurs.
     pub(crate) rulings: BTreeMap<String, u32>,
     pub(crate) logged_in: BTreeSet<String>,
@@ -55,7 +55,8 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    pub(crate) fn add(&mut self, line: &Line) {
+    /// Adds an event that became durable at `now`.
+    pub(crate) fn add(&mut self, line: &Line, now: Timestamp) {
         let stream = || line.stream.to_string();
         let tournament = || line.stream.split('/').nth(1).unwrap_or_default().to_owned();
         if let Some(why) = reason(&line.event) {
@@ -118,7 +119,7 @@ impl Index {
                 self.paused.remove(&tournament());
                 self.interrupted.remove(&tournament());
             }
-            Event::MatchPaused(_) => drop(self.resting.insert(stream())),
+            Event::MatchPaused(_) => drop(self.resting.insert(stream(), now)),
             Event::MatchResumed(_) | Event::MatchCalledOff(_) => {
                 self.resting.remove(&stream());
             }
@@ -194,7 +195,7 @@ impl Index {
         announced.filter(move |id| !self.is_over(id) && !empty(id))
     }
 
-    /// Whether a player has a place in a tournament that is not over.
+    /// Returns whether a player has a place in a tournament that is not over.
     pub(crate) fn plays(&self, name: &str) -> bool {
         let mut live = self.announced.iter().filter(|id| !self.is_over(id));
         live.any(|id| {
@@ -222,7 +223,7 @@ impl Index {
         paused.map(|id| TournamentId::from_text(id)).collect()
     }
 
-    /// Whether a restart interrupted a tournament and no ruling has followed yet.
+    /// Returns whether a restart interrupted a tournament and no ruling has followed yet.
     pub(crate) fn is_interrupted(&self, id: &TournamentId) -> bool {
         self.interrupted.contains(id.as_str())
     }

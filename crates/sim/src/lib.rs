@@ -13,7 +13,9 @@
 //! to the world. The same seed gives the same run, to the byte.
 #![forbid(unsafe_code)]
 
+mod arrangement;
 mod bot;
+mod bus;
 mod disk;
 mod driver;
 mod history;
@@ -28,6 +30,7 @@ mod trace;
 mod way;
 mod world;
 
+pub use arrangement::{Arrangement, Run};
 pub use invariants::Failure;
 pub use sabotage::Sabotage;
 pub use trace::Trace;
@@ -69,6 +72,32 @@ pub struct Figures {
     pub lost: u64,
     /// Records that crashes tore.
     pub torn: u64,
+    /// Claims of nodes after the first.
+    pub claims: u64,
+    /// Owners that fell silent because their lease had expired.
+    pub silences: u64,
+    /// Records of nodes that did not own the log any more, which the database rejected.
+    pub fenced: u64,
+    /// Groups of records that a node sent again, because nobody knew whether they were committed.
+    pub ambiguous: u64,
+    /// Promotions of the database's standby.
+    pub promotions: u64,
+    /// Commits that such a promotion lost, of which nobody had heard.
+    pub undone: u64,
+    /// Loans of tournaments to nodes that stand by, each with a link.
+    pub loans: u64,
+    /// Links that were given up.
+    pub links_lost: u64,
+    /// Answers accepted by nodes with tournaments on loan.
+    pub lent_answers: u64,
+    /// Frames on the bus between nodes.
+    pub frames: u64,
+    /// Frames that the bus lost.
+    pub frames_lost: u64,
+    /// Frames that the bus delivered twice.
+    pub frames_doubled: u64,
+    /// Frames that the bus delivered after later ones.
+    pub frames_reordered: u64,
     /// A digest of the whole log: equal for equal runs.
     pub digest: u64,
 }
@@ -90,22 +119,31 @@ impl Figures {
         self.cuts += other.cuts;
         self.lost += other.lost;
         self.torn += other.torn;
+        self.claims += other.claims;
+        self.silences += other.silences;
+        self.fenced += other.fenced;
+        self.ambiguous += other.ambiguous;
+        self.promotions += other.promotions;
+        self.undone += other.undone;
+        self.loans += other.loans;
+        self.links_lost += other.links_lost;
+        self.lent_answers += other.lent_answers;
+        self.frames += other.frames;
+        self.frames_lost += other.frames_lost;
+        self.frames_doubled += other.frames_doubled;
+        self.frames_reordered += other.frames_reordered;
         self.digest = self.digest.wrapping_add(other.digest);
     }
 }
 
 /// Runs one seed.
-pub fn run(seed: u64, sabotage: Option<Sabotage>) -> Result<Figures, Failure> {
-    run_traced(seed, sabotage, Trace::off()).0
+pub fn run(run: Run) -> Result<Figures, Failure> {
+    run_traced(run, Trace::off()).0
 }
 
 /// Runs one seed and shows its steps.
-pub fn run_traced(
-    seed: u64,
-    sabotage: Option<Sabotage>,
-    trace: Trace,
-) -> (Result<Figures, Failure>, Trace) {
-    let mut world = World::new(seed, sabotage, trace);
+pub fn run_traced(run: Run, trace: Trace) -> (Result<Figures, Failure>, Trace) {
+    let mut world = World::new(run, trace);
     // A panic of the server is a failure of the seed; the world is dropped after it.
     let ran = catch_unwind(AssertUnwindSafe(|| world.run()));
     let ran = ran.unwrap_or_else(|panic| {
@@ -119,8 +157,10 @@ pub fn run_traced(
 }
 
 /// A failure with its seed and the steps before it; the same seed repeats them.
-pub fn report(seed: u64, sabotage: Option<Sabotage>, failure: &Failure) -> String {
-    let (_, trace) = run_traced(seed, sabotage, Trace::keep(SHOWN_MAX));
+pub fn report(run: Run, failure: &Failure) -> String {
+    let (_, trace) = run_traced(run, Trace::keep(SHOWN_MAX));
     let steps = trace.into_kept().join("\n");
-    format!("{steps}\nseed {seed} breaks `{}`: {}", failure.invariant, failure.what)
+    let Run { seed, arrangement, .. } = run;
+    let Failure { invariant, what } = failure;
+    format!("{steps}\nseed {seed} ({arrangement:?}) breaks `{invariant}`: {what}")
 }

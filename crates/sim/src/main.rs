@@ -1,6 +1,6 @@
 //! `agon-sim`: runs seeds of the simulator and reports which invariants they violate.
 
-use agon_sim::{Failure, Figures, Sabotage, Trace};
+use agon_sim::{Arrangement, Failure, Figures, Run, Sabotage, Trace};
 use anyhow::{Result, bail};
 use clap::Parser;
 use std::collections::BTreeMap;
@@ -25,6 +25,11 @@ struct Args {
     /// Continue after failures, and report the number of failures of each invariant.
     #[arg(long)]
     keep_going: bool,
+    /// Arrange the servers of all seeds like this. Otherwise the seed decides: one in eight has
+    /// several engines, one in eight has nodes that share a bus, and one in four has nodes that only
+    /// share a database.
+    #[arg(long)]
+    arrangement: Option<Arrangement>,
     /// Plant this bug in the simulated world.
     #[arg(long)]
     sabotage: Option<Sabotage>,
@@ -33,15 +38,44 @@ struct Args {
     selftest: bool,
 }
 
+/// A long run says after so many seeds how far it has come.
+const PROGRESS_SEEDS: u64 = 5_000;
+
+/// The runs of several seeds.
+#[derive(Clone, Copy)]
+struct Runs {
+    from: u64,
+    seeds: u64,
+    arrangement: Option<Arrangement>,
+    sabotage: Option<Sabotage>,
+}
+
+impl Runs {
+    fn of_seed(&self, seed: u64) -> Run {
+        let run = Run::of_seed(seed, self.sabotage);
+        Run { arrangement: self.arrangement.unwrap_or(run.arrangement), ..run }
+    }
+}
+
 fn main() -> ExitCode {
     let args = Args::parse();
+    // Where the tables of Yahtzee are kept between runs, as for `agon`.
+    if let Some(dir) = std::env::var_os("AGON_CACHE") {
+        agon_bots::yahtzee::use_cache(dir);
+    }
     // Panics of the server are reported with their seed.
     std::panic::set_hook(Box::new(|_| {}));
+    let runs = Runs {
+        from: args.from,
+        seeds: args.seeds,
+        arrangement: args.arrangement,
+        sabotage: args.sabotage,
+    };
     let ran = match (args.seed, args.selftest) {
-        (Some(seed), _) => show(seed, args.sabotage),
-        (None, true) => selftest(args.from, args.seeds),
-        (None, false) if args.keep_going => survey(args.from, args.seeds, args.sabotage),
-        (None, false) => sweep(args.from, args.seeds, args.sabotage),
+        (Some(seed), _) => show(runs.of_seed(seed)),
+        (None, true) => selftest(runs),
+        (None, false) if args.keep_going => survey(runs),
+        (None, false) => sweep(runs),
     };
     match ran {
         Ok(()) => ExitCode::SUCCESS,
@@ -57,8 +91,9 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
-fn show(seed: u64, sabotage: Option<Sabotage>) -> Result<()> {
-    let (ran, _) = agon_sim::run_traced(seed, sabotage, Trace::print());
+fn show(run: Run) -> Result<()> {
+    let (ran, _) = agon_sim::run_traced(run, Trace::print());
+    let seed = run.seed;
     match ran {
         Ok(figures) => say(&format!("seed {seed} passes: {figures:?}")),
         Err(failure) => bail!("seed {seed} breaks {failure} (commit {})", commit()),
@@ -67,43 +102,51 @@ fn show(seed: u64, sabotage: Option<Sabotage>) -> Result<()> {
 }
 
 /// Runs all seeds, and reports the failures of each invariant.
-fn survey(from: u64, seeds: u64, sabotage: Option<Sabotage>) -> Result<()> {
+fn survey(runs: Runs) -> Result<()> {
+    let started = Instant::now();
+    let (figures, failed) = run_all(runs, true);
     let mut found: BTreeMap<&str, Vec<(u64, String)>> = BTreeMap::new();
-    for seed in from..from + seeds {
-        if let Err(failure) = agon_sim::run(seed, sabotage) {
-            found.entry(failure.invariant).or_default().push((seed, failure.what));
-        }
+    for (seed, failure) in failed {
+        found.entry(failure.invariant).or_default().push((seed, failure.what));
     }
     for (invariant, all) in &found {
-        say(&format!("{invariant}: {} of {seeds} seeds", all.len()));
+        say(&format!("{invariant}: {} of {} seeds", all.len(), runs.seeds));
         for (seed, what) in all.iter().take(5) {
             say(&format!("  seed {seed}: {}", what.chars().take(300).collect::<String>()));
         }
     }
+    passed(figures, started);
     match found.is_empty() {
         true => Ok(()),
         false => bail!("commit {}", commit()),
     }
 }
 
-fn sweep(from: u64, seeds: u64, sabotage: Option<Sabotage>) -> Result<()> {
+fn sweep(runs: Runs) -> Result<()> {
     let started = Instant::now();
-    let (figures, failed) = run_all(from, seeds, sabotage);
-    if let Some((seed, failure)) = failed {
-        say(&agon_sim::report(seed, sabotage, &failure));
+    let (figures, failed) = run_all(runs, false);
+    if let Some((seed, failure)) = failed.first() {
+        say(&agon_sim::report(runs.of_seed(*seed), failure));
         bail!("seed {seed} at commit {}; see it with `make sim SEED={seed}`", commit());
     }
-    let seconds = started.elapsed().as_secs_f64();
-    let rate = figures.games as f64 / seconds;
-    say(&format!("{seeds} seeds pass: {figures:?}"));
-    say(&format!("{rate:.0} simulated games a second ({seconds:.1} s)"));
+    passed(figures, started);
     Ok(())
 }
 
-/// Runs seeds on all cores, up to the first that fails.
-fn run_all(from: u64, seeds: u64, sabotage: Option<Sabotage>) -> (Figures, Option<(u64, Failure)>) {
+fn passed(figures: Figures, started: Instant) {
+    let seconds = started.elapsed().as_secs_f64();
+    let (seeds, rate) = (figures.seeds, figures.games as f64 / seconds);
+    say(&format!("{seeds} seeds pass: {figures:?}"));
+    say(&format!("{rate:.0} simulated games a second ({seconds:.1} s)"));
+}
+
+/// Runs seeds on all cores, up to the first that fails unless it keeps going. The failures are
+/// sorted by seed.
+fn run_all(runs: Runs, keeps_going: bool) -> (Figures, Vec<(u64, Failure)>) {
+    let Runs { from, seeds, .. } = runs;
+    let started = Instant::now();
     let next = AtomicU64::new(from);
-    let failed: Mutex<Option<(u64, Failure)>> = Mutex::new(None);
+    let failed: Mutex<Vec<(u64, Failure)>> = Mutex::default();
     let sum = Mutex::new(Figures::default());
     let work = || {
         loop {
@@ -111,14 +154,17 @@ fn run_all(from: u64, seeds: u64, sabotage: Option<Sabotage>) -> (Figures, Optio
             if seed >= from + seeds {
                 return;
             }
-            match agon_sim::run(seed, sabotage) {
-                Ok(figures) => sum.lock().expect("no thread panics").add(&figures),
+            match agon_sim::run(runs.of_seed(seed)) {
+                Ok(figures) => {
+                    let mut sum = sum.lock().expect("no thread panics");
+                    sum.add(&figures);
+                    show_progress(&sum, seeds, started);
+                }
                 Err(failure) => {
-                    next.store(from + seeds, Ordering::Relaxed);
-                    let mut failed = failed.lock().expect("no thread panics");
-                    if failed.as_ref().is_none_or(|(other, _)| seed < *other) {
-                        *failed = Some((seed, failure));
+                    if !keeps_going {
+                        next.store(from + seeds, Ordering::Relaxed);
                     }
+                    failed.lock().expect("no thread panics").push((seed, failure));
                 }
             }
         }
@@ -127,18 +173,30 @@ fn run_all(from: u64, seeds: u64, sabotage: Option<Sabotage>) -> (Figures, Optio
     std::thread::scope(|scope| {
         (0..cores).for_each(|_| drop(scope.spawn(work)));
     });
-    let failed = failed.into_inner().expect("no thread panics");
+    let mut failed = failed.into_inner().expect("no thread panics");
+    failed.sort_by_key(|(seed, _)| *seed);
     (sum.into_inner().expect("no thread panics"), failed)
 }
 
-fn selftest(from: u64, seeds: u64) -> Result<()> {
+/// Says how far a long run has come.
+fn show_progress(sum: &Figures, seeds: u64, started: Instant) {
+    if seeds > PROGRESS_SEEDS && sum.seeds.is_multiple_of(PROGRESS_SEEDS) {
+        let Figures { seeds: passed, games, answers, crashes, .. } = sum;
+        let seconds = started.elapsed().as_secs();
+        let far = format!("{passed} of {seeds} seeds pass after {seconds} s");
+        let words = format!("{far}: {games} games, {answers} answers, {crashes} crashes");
+        let _ = writeln!(std::io::stderr(), "{words}");
+    }
+}
+
+fn selftest(runs: Runs) -> Result<()> {
     let mut undetected = Vec::new();
     for bug in Sabotage::ALL {
-        let (figures, found) = run_all(from, seeds, Some(bug));
-        match found {
+        let (figures, found) = run_all(Runs { sabotage: Some(bug), ..runs }, false);
+        match found.first() {
             Some((seed, failure)) => {
                 let what: String = failure.what.chars().take(120).collect();
-                let after = seed + 1 - from;
+                let after = seed + 1 - runs.from;
                 say(&format!("{bug:?}: found by `{}` after {after}: {what}", failure.invariant));
             }
             None => {

@@ -41,11 +41,11 @@ pub(crate) struct Link {
     pub(crate) bot: usize,
     pub(crate) server: u32,
     pub(crate) way: Way,
-    /// Whether anything sent on it still arrives.
+    /// True if anything sent on it still arrives.
     pub(crate) up: bool,
-    /// Whether the player believes that the connection is open.
+    /// True if the player believes that the connection is open.
     pub(crate) open: bool,
-    /// Whether the server has dropped the connection.
+    /// True if the server has dropped the connection.
     pub(crate) dropped: bool,
     /// Until when the player reads nothing from it.
     pub(crate) unread_until: Timestamp,
@@ -64,7 +64,7 @@ pub(crate) struct Link {
     /// Calls without a reply, and values that are no reply yet.
     pub(crate) calls: VecDeque<Call>,
     pub(crate) values: VecDeque<(Timestamp, String)>,
-    /// Whether the connection has a backlog.
+    /// True if the connection has a backlog.
     pub(crate) behind: bool,
     /// When the world next runs the timers of the server's end.
     pub(crate) looked_at: Option<Timestamp>,

@@ -44,11 +44,31 @@ pub enum Sabotage {
     OrderTwice,
     /// A snapshot counts as one of a later event.
     StaleSnapshot,
+    /// An engine reports the results of a tournament to the lobby only when it decides them. An
+    /// engine that resumes the tournament, after a start or for a node that was lost, does not
+    /// derive those that were lost from the log.
+    EffectInMemory,
+    /// An append compares the owner of the log without a lock, so a claim may come in between.
+    NoLock,
+    /// Of the records of a group for one stream, only the first is fenced.
+    UnfencedSecond,
+    /// A node claims the log from an owner whose lease has not expired.
+    EarlySteal,
+    /// A node that does not know whether its group was committed looks whether it is there.
+    ConfirmByRead,
+    /// A node uses the clock of its machine, not the database's.
+    OwnClock,
+    /// Appends of a node with tournaments on loan are not fenced.
+    UnfencedLoan,
+    /// A gap in the frames of a link is ignored.
+    IgnoreGap,
+    /// A frame that arrives twice counts twice.
+    TakeTwice,
 }
 
 impl Sabotage {
     /// All of them.
-    pub const ALL: [Sabotage; 19] = [
+    pub const ALL: [Sabotage; 28] = [
         Sabotage::SkipSync,
         Sabotage::LoseDurable,
         Sabotage::DoubleApply,
@@ -68,5 +88,14 @@ impl Sabotage {
         Sabotage::ForgetCheat,
         Sabotage::OrderTwice,
         Sabotage::StaleSnapshot,
+        Sabotage::EffectInMemory,
+        Sabotage::NoLock,
+        Sabotage::UnfencedSecond,
+        Sabotage::EarlySteal,
+        Sabotage::ConfirmByRead,
+        Sabotage::OwnClock,
+        Sabotage::UnfencedLoan,
+        Sabotage::IgnoreGap,
+        Sabotage::TakeTwice,
     ];
 }

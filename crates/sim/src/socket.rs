@@ -7,7 +7,7 @@ use agon_engine::Peers;
 use agon_engine::seat_side::{
     Framing, GRACE_MS, NORMAL, PAUSE_MS, Received, Talk, Words, error_line, received,
 };
-use agon_engine::{AskId, ConnId, Input, PeerSaid, Seat, Tell, Wire};
+use agon_engine::{AskId, ConnId, Input, PeerSaid, SeatKind, Tell, Wire};
 use agon_wire::peer::PeerMessage;
 use agon_wire::sign_up::Newcomer;
 use agon_wire::values;
@@ -29,10 +29,30 @@ pub(crate) enum Over {
     Peers(Peers),
 }
 
+/// When an engine decided on a message, by the world's clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    /// When the engine decided that owns the tournament.
+    pub(crate) decided_at: Timestamp,
+    /// When the engine that has the connections put the message into the outbox.
+    pub(crate) put_at: Timestamp,
+}
+
+impl Origin {
+    /// The time before which nobody decided on the message. An engine that passes a message on may
+    /// decide something else in the same millisecond, before the message is written.
+    pub(crate) fn not_before(self) -> Timestamp {
+        match self.decided_at < self.put_at {
+            true => self.decided_at.before(1),
+            false => self.decided_at,
+        }
+    }
+}
+
 /// A message to be written.
 pub(crate) enum Out {
-    /// A message with its line end, and the request it carries.
-    Line(Vec<u8>, Option<AskId>),
+    /// A message with its line end, the request it carries, and its origin if an engine sends it.
+    Line(Vec<u8>, Option<AskId>, Option<Origin>),
     /// A message to translate into another system's protocol.
     Tell(Box<Tell>),
     /// The answer to a ping frame.
@@ -45,9 +65,9 @@ pub(crate) enum Out {
 pub(crate) struct Outbox {
     queue: VecDeque<Out>,
     max: usize,
-    /// Whether the engine has closed the connection.
+    /// True if the engine has closed the connection.
     closed: bool,
-    /// Whether the connection is closed. The engine learns of it after the input read before.
+    /// True if the connection is closed. The engine learns of it after the input read before.
     gone: bool,
 }
 
@@ -80,9 +100,9 @@ pub(crate) struct Socket {
     body: Body,
     /// `None` until the engine knows of the connection.
     outbox: Option<Rc<RefCell<Outbox>>>,
-    /// Whether reading has ended, while the last messages are still being written.
+    /// True if reading has ended, while the last messages are still being written.
     deaf: bool,
-    /// Whether writing has ended.
+    /// True if writing has ended.
     ended: bool,
     /// When a number or a word counts as complete, if nothing follows.
     pause_at: Option<Timestamp>,
@@ -106,6 +126,8 @@ pub(crate) struct Wrote {
     pub(crate) line: Option<Vec<u8>>,
     /// The call, on other protocols.
     pub(crate) call: Option<WrittenCall>,
+    /// Its origin, if an engine sent it on the native protocol.
+    pub(crate) origin: Option<Origin>,
 }
 
 /// A call on another system's protocol.
@@ -116,7 +138,7 @@ pub(crate) struct WrittenCall {
     pub(crate) limit_ms: Millis,
     /// The question and the view, in the game's own format.
     pub(crate) question: Option<(Vec<u8>, Vec<u8>)>,
-    /// Whether the other end must reply. If not, its protocol has no message for this.
+    /// True if the other end must reply. If not, its protocol has no message for this.
     pub(crate) replies: bool,
 }
 
@@ -126,17 +148,17 @@ impl Socket {
         self.outbox.as_ref().map_or(0, |outbox| outbox.borrow().queue.len())
     }
 
-    /// Whether nothing more will be put into the outbox.
+    /// Returns whether nothing more will be put into the outbox.
     pub(crate) fn is_dropped(&self) -> bool {
         self.ended || self.is_left()
     }
 
-    /// Whether the engine closed the connection, rather than the gateway.
+    /// Returns whether the engine closed the connection, rather than the gateway.
     pub(crate) fn is_left(&self) -> bool {
         self.outbox.as_ref().is_some_and(|outbox| outbox.borrow().closed)
     }
 
-    /// Whether writing has ended and the connection can be closed.
+    /// Returns whether writing has ended and the connection can be closed.
     pub(crate) fn is_over(&self) -> bool {
         self.ended
     }
@@ -168,12 +190,12 @@ impl Driver {
         let (outbox, deaf, ended, pause_at) = (None, false, false, None);
         let mut socket = Socket { conn, wire, body, outbox, deaf, ended, pause_at, silent_at };
         if let Body::Native(_) = socket.body {
-            self.open_socket(&mut socket, Seat::native(wire));
+            self.open_socket(&mut socket, SeatKind::native(wire));
         }
         socket
     }
 
-    fn open_socket(&mut self, socket: &mut Socket, seat: Seat) {
+    fn open_socket(&mut self, socket: &mut Socket, seat: SeatKind) {
         let (conn, from) = (socket.conn, IpAddr::V4(Ipv4Addr::LOCALHOST));
         socket.outbox = Some(self.open_outbox(conn));
         self.send(Input::Opened { conn, seat, from });
@@ -211,7 +233,7 @@ impl Driver {
                 Received::Ping(payload) => drop(socket.put(Out::Pong(payload))),
                 Received::End(code, why) => {
                     if let Some(why) = why {
-                        socket.put(Out::Line(error_line("malformed", why), None));
+                        socket.put(Out::Line(error_line("malformed", why), None, None));
                     }
                     let has_room = socket.put(Out::Close(code));
                     (socket.deaf, socket.ended) = (true, !has_room);
@@ -237,7 +259,7 @@ impl Driver {
         };
         let talk = Talk::new(speaker, reader.clone().into_values());
         let (listens, series) = (talk.listens(), Arc::clone(&peers.series));
-        let (strict, seat) = (peers.strict_names, Seat::program(socket.wire));
+        let (strict, seat) = (peers.strict_names, SeatKind::program(socket.wire));
         socket.body = Body::Talk(Box::new(talk), at);
         (socket.pause_at, socket.silent_at) = (None, None);
         self.open_socket(socket, seat);
@@ -302,8 +324,10 @@ impl Driver {
             bytes
         };
         let framed = socket.wire == Wire::WebSocket;
+        let mut from = None;
         let (bytes, line) = match out {
-            Out::Line(line, ask) => {
+            Out::Line(line, ask, origin) => {
+                from = origin;
                 if let Some(ask) = ask {
                     self.send(Input::Delivered { conn: socket.conn, ask, at: now });
                 }
@@ -319,7 +343,7 @@ impl Driver {
             }
             Out::Pong(_) | Out::Tell(_) => (Vec::new(), None),
         };
-        Some(Wrote { bytes, line, call: None })
+        Some(Wrote { bytes, line, call: None, origin: from })
     }
 
     fn write_talk(&mut self, socket: &mut Socket, now: Timestamp) -> Option<Wrote> {
@@ -362,7 +386,7 @@ impl Driver {
                 self.send(Input::Peer { conn: socket.conn, said, at: now });
             }
             if !bytes.is_empty() || call.is_some() {
-                return Some(Wrote { bytes, line: None, call });
+                return Some(Wrote { bytes, line: None, call, origin: None });
             }
         }
     }

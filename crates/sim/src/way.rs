@@ -23,7 +23,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// Whether messages are those of the native protocol.
+    /// Returns whether messages are those of the native protocol.
     pub(crate) fn is_native(self) -> bool {
         matches!(self, Way::Lines | Way::Frames)
     }

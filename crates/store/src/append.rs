@@ -55,7 +55,7 @@ impl Append {
         for (index, line) in self.lines.iter().enumerate() {
             more -= 1;
             seq = seq.checked_add(1).ok_or_else(|| self.bad_line(index, "no such version"))?;
-            if line.as_bytes().contains(&b'\n') {
+            if memchr::memchr(b'\n', line.as_bytes()).is_some() {
                 return Err(self.bad_line(index, "it contains a newline"));
             }
             header_of(line)

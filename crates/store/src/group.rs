@@ -31,8 +31,8 @@ enum Job {
 /// The queue, and the writer of the log.
 struct Shared {
     queue: Queue<Job>,
-    /// Whoever takes appends holds the lock until they are committed, so groups stay in order.
-    /// `None` once the log is closed.
+    /// A thread that takes appends holds the lock until they are committed, so groups stay in
+    /// order. `None` once the log is closed.
     writer: Mutex<Option<Box<dyn Commit>>>,
 }
 
@@ -96,7 +96,7 @@ impl Group {
     }
 }
 
-/// Whether the headers of all lines are right.
+/// Returns whether the headers of all lines are right.
 fn are_checked(appends: &[Append]) -> bool {
     appends.iter().all(|append| append.check_headers().is_ok())
 }

@@ -26,17 +26,17 @@ pub struct Damage {
     pub seq: u64,
     /// The damage to the record.
     pub reason: String,
-    /// Whether a crash explains it: the last decision of a file is incomplete, and was never
+    /// True if a crash explains it: the last decision of a file is incomplete, and was never
     /// acknowledged.
     pub torn: bool,
 }
 
 /// Reads a log that may be damaged.
 pub struct Inspector {
-    place: Place,
+    place: InspectedLog,
 }
 
-enum Place {
+enum InspectedLog {
     Sqlite(Box<Reader>),
     Folder(PathBuf),
 }
@@ -46,39 +46,39 @@ impl Inspector {
     pub fn of_sqlite(path: impl AsRef<Path>) -> Result<Inspector, LogError> {
         let reader = Reader::open(path.as_ref())?;
         reader.hold_still()?;
-        Ok(Inspector { place: Place::Sqlite(Box::new(reader)) })
+        Ok(Inspector { place: InspectedLog::Sqlite(Box::new(reader)) })
     }
 
     /// Inspects a folder of files.
     pub fn of_folder(dir: impl AsRef<Path>) -> Result<Inspector, LogError> {
         // Fails if there is no such folder.
         FileLog::open_read_only(dir.as_ref())?;
-        Ok(Inspector { place: Place::Folder(dir.as_ref().to_owned()) })
+        Ok(Inspector { place: InspectedLog::Folder(dir.as_ref().to_owned()) })
     }
 
     /// Checks the database file itself, apart from its contents.
     pub fn pages(&self) -> Result<(), LogError> {
         match &self.place {
-            Place::Sqlite(reader) => reader.check_pages(),
-            Place::Folder(_) => Ok(()),
+            InspectedLog::Sqlite(reader) => reader.check_pages(),
+            InspectedLog::Folder(_) => Ok(()),
         }
     }
 
     /// All streams, by name.
     pub fn streams(&self) -> Result<Vec<String>, LogError> {
         match &self.place {
-            Place::Sqlite(reader) => {
+            InspectedLog::Sqlite(reader) => {
                 Ok(reader.streams()?.into_iter().map(|(name, _)| name).collect())
             }
-            Place::Folder(dir) => stream_files(dir),
+            InspectedLog::Folder(dir) => stream_files(dir),
         }
     }
 
     /// A stream up to its first bad record.
     pub fn inspect(&self, stream: &str) -> Inspection {
         match &self.place {
-            Place::Sqlite(reader) => reader.inspect(stream),
-            Place::Folder(dir) => inspect_file(dir, stream),
+            InspectedLog::Sqlite(reader) => reader.inspect(stream),
+            InspectedLog::Folder(dir) => inspect_file(dir, stream),
         }
     }
 }

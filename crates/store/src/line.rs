@@ -66,10 +66,14 @@ fn peek(line: &str) -> Option<Header<'_>> {
     })
 }
 
+/// The number that a text begins with, and the rest, which is not empty.
 fn number(text: &str) -> Option<(u64, &str)> {
-    let end = text.bytes().position(|b| !b.is_ascii_digit())?;
-    let (digits, rest) = text.split_at(end);
-    Some((digits.parse().ok()?, rest))
+    let (mut number, mut end) = (0_u64, 0);
+    for digit in text.bytes().map(|byte| byte.wrapping_sub(b'0')).take_while(|digit| *digit < 10) {
+        number = number.checked_mul(10)?.checked_add(digit.into())?;
+        end += 1;
+    }
+    (end > 0 && end < text.len()).then(|| (number, &text[end..]))
 }
 
 #[cfg(test)]

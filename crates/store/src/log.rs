@@ -5,7 +5,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use crate::append::gather;
-use crate::{Append, AppendError, Done, DoneAll, LogError, Meter, Snapshot};
+use crate::{Append, AppendError, Done, DoneAll, LogError, LogStanding, Meter, Snapshot};
 
 /// A log: streams of events that only grow.
 ///
@@ -43,12 +43,14 @@ pub trait Log: Send + Sync {
     /// The events of a stream after the first `after`, in order; none if there is no such stream.
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError>;
 
-    /// Shows the records of several whole streams in one pass over the log, which costs less than to
-    /// load each. Records of one stream come in order. A stream whose last record is not shown must
-    /// be loaded by itself; a log that has no fast way shows none at all.
+    /// Shows the records of one reader's share of whole streams, in one pass over the log, which
+    /// costs less than to load each. Records of one stream come in order. A stream whose last
+    /// record is shown to no reader must be loaded by itself; a log that has no fast way shows none
+    /// at all.
     fn read_together(
         &self,
         _streams: &[&str],
+        _share: ReaderShare,
         _take: &mut dyn FnMut(StreamPart<'_>),
     ) -> Result<(), LogError> {
         Ok(())
@@ -88,10 +90,10 @@ pub trait Log: Send + Sync {
         Ok(None)
     }
 
-    /// Whether this process may act on the contents of the log now. A log that several nodes share
-    /// may belong to another one.
-    fn standing(&self) -> Standing {
-        Standing::Owner
+    /// Returns whether this process may act on the contents of the log now. A log that several
+    /// nodes share may belong to another one.
+    fn standing(&self) -> LogStanding {
+        LogStanding::Owner
     }
 
     /// The lease on this log, if several nodes share it.
@@ -118,18 +120,6 @@ pub trait Log: Send + Sync {
     }
 }
 
-/// Whether a process may act on the contents of a log.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Standing {
-    /// No other process writes the log.
-    Owner,
-    /// The lease has expired, because the database does not answer or this process was stopped.
-    /// Another node may own the log now. The process must send nothing until it knows.
-    Unsure,
-    /// Another node owns the log. The process must forget what it knows.
-    Lost,
-}
-
 /// The lease of a node on a log, for operators.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lease {
@@ -143,6 +133,20 @@ pub struct Lease {
     pub fenced: u64,
 }
 
+/// The share of one reader, if several read streams of a log together. The log divides the streams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReaderShare {
+    /// The number of this reader, from 0.
+    pub reader: u32,
+    /// How many readers there are.
+    pub readers: u32,
+}
+
+impl ReaderShare {
+    /// The share of a single reader.
+    pub const ALL: ReaderShare = ReaderShare { reader: 0, readers: 1 };
+}
+
 /// One record of a stream that is read together with others.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamPart<'a> {
@@ -150,7 +154,7 @@ pub struct StreamPart<'a> {
     pub stream: usize,
     /// The lines of the record, joined by newlines.
     pub lines: &'a str,
-    /// Whether it is the last record of its stream.
+    /// True if it is the last record of its stream.
     pub is_last: bool,
     /// How many events the stream has.
     pub events: u64,
@@ -179,9 +183,10 @@ impl<L: Log + ?Sized> Log for Arc<L> {
     fn read_together(
         &self,
         streams: &[&str],
+        share: ReaderShare,
         take: &mut dyn FnMut(StreamPart<'_>),
     ) -> Result<(), LogError> {
-        (**self).read_together(streams, take)
+        (**self).read_together(streams, share, take)
     }
 
     fn another_reader(&self) -> Result<Option<Box<dyn Log>>, LogError> {
@@ -212,7 +217,7 @@ impl<L: Log + ?Sized> Log for Arc<L> {
         (**self).snapshot(stream)
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> LogStanding {
         (**self).standing()
     }
 

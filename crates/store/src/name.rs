@@ -34,8 +34,9 @@ fn fault(name: &str) -> Option<&'static str> {
     if name.len() > STREAM_NAME_CHARS_MAX {
         return Some("it is longer than 200 characters");
     }
-    let mut before = b'/';
+    let (mut before, mut has_dot) = (b'/', false);
     for byte in name.bytes() {
+        has_dot |= byte == b'.';
         match byte {
             b'a'..=b'z' | b'0'..=b'9' => {}
             b'.' | b'_' | b'-' | b'/' if before == b'/' => {
@@ -50,7 +51,7 @@ fn fault(name: &str) -> Option<&'static str> {
     if before == b'/' {
         return Some("it ends with `/`");
     }
-    if name.ends_with(".jsonl") || name.contains(".jsonl/") {
+    if has_dot && (name.ends_with(".jsonl") || name.contains(".jsonl/")) {
         return Some("no part may end in `.jsonl`");
     }
     None

@@ -64,7 +64,7 @@ impl<T> Queue<T> {
         self.emptied.notify_all();
     }
 
-    /// Whether no item waits.
+    /// Returns whether no item waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().items.is_empty()
     }

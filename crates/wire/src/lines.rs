@@ -46,7 +46,7 @@ impl Lines {
     /// The next complete line, if there is one. Empty lines are skipped.
     pub fn take(&mut self) -> Option<Result<&[u8], TooLong>> {
         loop {
-            let end = self.buffer[self.scanned..].iter().position(|byte| *byte == b'\n');
+            let end = memchr::memchr(b'\n', &self.buffer[self.scanned..]);
             let Some(end) = end.map(|at| self.scanned + at) else {
                 self.scanned = self.buffer.len();
                 if self.from == self.scanned {

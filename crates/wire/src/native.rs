@@ -132,7 +132,7 @@ pub enum ToPlayer<'a> {
     },
     /// The last line: the player may go.
     End {
-        /// Whether it won; absent if the tournament goes on without it.
+        /// True if it won; absent if the tournament goes on without it.
         #[serde(skip_serializing_if = "Option::is_none")]
         won: Option<bool>,
         /// Why it ends, for people.
@@ -303,7 +303,7 @@ pub struct Hello {
     /// The configuration it proposes where a tournament asks for one.
     #[serde(default)]
     pub proposal: Option<Json>,
-    /// Whether every request shows past turns and finished games, and not only the first request
+    /// True if every request shows past turns and finished games, and not only the first request
     /// of a match on this connection.
     #[serde(default)]
     pub history: bool,
@@ -386,11 +386,62 @@ fn usual_answer(text: &str) -> Option<FromPlayer> {
     let (id, rest) = rest.split_at(rest.bytes().position(|byte| byte == b'"')?);
     let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\';
     let answer = rest.strip_prefix(r#"","answer":"#)?.strip_suffix('}')?;
-    let answer: &RawValue = serde_json::from_str(answer).ok()?;
-    id.bytes().all(plain).then(|| FromPlayer::Answer {
-        id: RequestId::from_text(id),
-        answer: answer.get().to_owned(),
-    })
+    let answer = match plain_value(answer.as_bytes(), PLAIN_DEPTH_MAX) {
+        Some([]) => answer,
+        _ => serde_json::from_str::<&RawValue>(answer).ok()?.get(),
+    };
+    let (id, answer) =
+        (id.bytes().all(plain).then(|| RequestId::from_text(id))?, answer.to_owned());
+    Some(FromPlayer::Answer { id, answer })
+}
+
+/// How deep a plain value may be.
+const PLAIN_DEPTH_MAX: u32 = 8;
+
+/// Skips a JSON value without spaces, escapes and fractions, as most answers are; returns the rest.
+/// Returns `None` for all other text, JSON or not.
+fn plain_value(text: &[u8], depth_max: u32) -> Option<&[u8]> {
+    match text {
+        [b'"', ..] => plain_string(text),
+        [b't', b'r', b'u', b'e', rest @ ..] | [b'f', b'a', b'l', b's', b'e', rest @ ..] => {
+            Some(rest)
+        }
+        [b'0', rest @ ..] => (!rest.first().is_some_and(is_of_number)).then_some(rest),
+        [b'1'..=b'9', ..] => {
+            let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+            let rest = &text[end..];
+            (!rest.first().is_some_and(is_of_number)).then_some(rest)
+        }
+        [b'[', rest @ ..] | [b'{', rest @ ..] if depth_max > 0 => {
+            let (is_object, end) = (text[0] == b'{', if text[0] == b'{' { b'}' } else { b']' });
+            let mut rest = rest;
+            loop {
+                if is_object {
+                    rest = plain_string(rest)?.strip_prefix(b":")?;
+                }
+                rest = plain_value(rest, depth_max - 1)?;
+                match rest {
+                    [b',', more @ ..] => rest = more,
+                    [byte, after @ ..] if *byte == end => return Some(after),
+                    _ => return None,
+                }
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Skips a string of plain characters.
+fn plain_string(text: &[u8]) -> Option<&[u8]> {
+    let text = text.strip_prefix(b"\"")?;
+    let is_end = |byte: &u8| !matches!(byte, b' '..=b'~') || matches!(byte, b'"' | b'\\');
+    let (_, rest) = text.split_at(text.iter().position(is_end)?);
+    rest.strip_prefix(b"\"")
+}
+
+/// Returns whether a byte continues a number.
+fn is_of_number(byte: &u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E')
 }
 
 #[cfg(test)]
@@ -424,6 +475,25 @@ mod tests {
     }
 
     #[test]
+    fn usual_answers_are_plain_values() {
+        for answer in [
+            r#""more-cards""#,
+            r#"{"keep":[true,false,true,false,false]}"#,
+            r#"{"move":[[10,0],[3,4]]}"#,
+            r#"{"acquire":["A","B c.","red",3]}"#,
+        ] {
+            assert_eq!(plain_value(answer.as_bytes(), PLAIN_DEPTH_MAX), Some(&b""[..]), "{answer}");
+        }
+        let other =
+            ["", "01", "1.5", "-1", "[]", "{}", "[1,]", "{1:2}", "\"é\"", "\"\\\"", " 1", "nul"];
+        for text in other {
+            assert_eq!(plain_value(text.as_bytes(), PLAIN_DEPTH_MAX), None, "{text}");
+        }
+        let deep = format!("{}1{}", "[".repeat(9), "]".repeat(9));
+        assert_eq!(plain_value(deep.as_bytes(), PLAIN_DEPTH_MAX), None);
+    }
+
+    #[test]
     fn bad_lines_say_why() {
         let error = |line: &str| decode(line.as_bytes()).unwrap_err().to_string();
         assert!(error("hello").starts_with("not JSON"));
@@ -441,6 +511,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn plain_values_are_json(text in r#"([\[\]{},:"0-9a-e\\ .-]|true|false|null|"a":){0,12}"#) {
+            if let Some(rest) = plain_value(text.as_bytes(), PLAIN_DEPTH_MAX) {
+                let value = &text[..text.len() - rest.len()];
+                prop_assert!(serde_json::from_str::<&RawValue>(value).is_ok(), "{}", value);
+            }
+        }
+
         #[test]
         fn no_line_makes_the_decoder_panic(line in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = decode(&line);

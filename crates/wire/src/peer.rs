@@ -21,7 +21,7 @@ pub enum PeerMessage {
     },
     /// Its tournament begins; to be answered.
     Begin {
-        /// Whether the answer is a proposal, and not whether it is ready.
+        /// True if the answer is a proposal; otherwise it says whether the player is ready.
         proposes: bool,
     },
     /// A part of the beginning, repeated for a program that is new to a running game. The form of
@@ -36,7 +36,7 @@ pub enum PeerMessage {
         /// The players, by seat.
         seats: Arc<[PlayerName]>,
     },
-    /// A question of the game; to be answered.
+    /// A question of the game, or did not; to be answered.
     Question {
         /// The question.
         question: Vec<u8>,
@@ -59,11 +59,11 @@ pub enum PeerMessage {
         /// The result.
         result: Box<GameResult>,
     },
-    /// Whether it won the game; to be answered.
+    /// It won the game, or did not; to be answered.
     Won(bool),
-    /// Whether it won the tournament; to be answered.
+    /// It won the tournament, or did not; to be answered.
     End {
-        /// Whether it did.
+        /// True if it did.
         won: bool,
     },
 }
@@ -181,7 +181,7 @@ impl Language {
 }
 
 impl Speaker {
-    /// Whether it wants messages about changes that need no answer.
+    /// Returns whether it wants messages about changes that need no answer.
     pub fn listens(&self) -> bool {
         match self {
             Speaker::Fish(speaker) => speaker.listens(),

@@ -7,10 +7,11 @@
 
 use agon_core::{Ask, Match, Millis, Pending, TournamentId};
 use agon_games::Viewer;
+use serde::{Deserialize, Serialize};
 use std::io::Write;
 
 /// How much of its match a request shows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Shows {
     /// The game as it stands, and nothing of the match.
     Game,
@@ -64,8 +65,11 @@ impl RequestWriter {
             line.push(b':');
         }
         line.extend_from_slice(pending.id.as_str().as_bytes());
-        write!(line, r#"","deadline_ms":{},"seat":{},"question":"#, left_ms, seat.0)
-            .expect("a buffer accepts every write");
+        line.extend_from_slice(br#"","deadline_ms":"#);
+        write_number(line, left_ms);
+        line.extend_from_slice(br#","seat":"#);
+        write_number(line, seat.0.into());
+        line.extend_from_slice(br#","question":"#);
         if !game.write_question(seat, line) {
             return false;
         }
@@ -112,13 +116,17 @@ impl RequestWriter {
     }
 }
 
+fn write_number(line: &mut Vec<u8>, number: u64) {
+    serde_json::to_writer(line, &number).expect("a buffer accepts a number");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::native::{self, Request};
     use agon_core::Timestamp;
     use agon_core::{
-        Command, MatchId, MatchPlan, PlayerName, Preset, Raw, RequestId, Secret, Secrets,
+        MatchCommand, MatchId, MatchPlan, PlayerName, Preset, Raw, RequestId, Secret, Secrets,
     };
     use agon_games::{GameState, Json, Registry, Seat};
 
@@ -151,7 +159,7 @@ mod tests {
             }
         };
         for player in players {
-            step(&mut played, &mut requests, Command::Arrive { player, nonce: None });
+            step(&mut played, &mut requests, MatchCommand::Arrive { player, nonce: None });
         }
         while let Some(pending) = played.pending().into_iter().next() {
             let answer = match (pending.ask, played.referee()) {
@@ -162,7 +170,7 @@ mod tests {
                 _ => "\"ok\"".into(),
             };
             let (player, request, took_ms) = (pending.player, pending.id, Some(0));
-            let answer = Command::Answer { player, request, answer, took_ms };
+            let answer = MatchCommand::Answer { player, request, answer, took_ms };
             step(&mut played, &mut requests, answer);
         }
         assert!(played.result().is_some());

@@ -28,11 +28,17 @@ pub fn native() -> Value {
     let mut written = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let sent = [written.subschema_for::<ToPlayer<'_>>(), written.subschema_for::<Request<'_>>()];
     let mut defs = written.take_definitions(true);
-    defs.insert("ToPlayer".into(), json!({"description": "What Agon sends.", "anyOf": sent}));
+    defs.insert(
+        "ToPlayer".into(),
+        json!({"description": "Messages that Agon sends.", "anyOf": sent}),
+    );
     let read = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut read = read.for_deserialize().into_generator();
     let heard = [read.subschema_for::<Played>(), read.subschema_for::<ToLobby>()];
-    defs.insert("FromPlayer".into(), json!({"description": "What Agon reads.", "anyOf": heard}));
+    defs.insert(
+        "FromPlayer".into(),
+        json!({"description": "Messages that Agon reads.", "anyOf": heard}),
+    );
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "The native protocol, version 1",

@@ -4,7 +4,7 @@
 //! JSON. Unless names are strict, a bare word is a name. A word that begins an HTTP request is
 //! never a name.
 
-use crate::values::{BadStream, Limits, Values};
+use crate::values::{BadValues, Limits, Values};
 use agon_core::{BadName, PlayerName};
 
 /// The longest name without quotes that is read; every name is shorter.
@@ -32,7 +32,7 @@ pub enum BadSignUp {
     Http,
     /// Bytes that are not JSON.
     #[error(transparent)]
-    Stream(#[from] BadStream),
+    Stream(#[from] BadValues),
 }
 
 /// The offending text, shortened for an error message.
@@ -67,7 +67,7 @@ enum First {
     /// A word without quotes.
     Word {
         text: Vec<u8>,
-        /// Whether something else has come after it.
+        /// True if something else has come after it.
         ended: bool,
     },
 }
@@ -132,7 +132,7 @@ impl Newcomer {
 const METHODS: [&str; 9] =
     ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
 
-/// Whether a byte may follow the first of a word.
+/// Returns whether a byte may follow the first of a word.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
@@ -140,7 +140,7 @@ fn is_word(byte: u8) -> bool {
 /// A word as a JSON string.
 fn quoted(word: &[u8], strict: bool) -> Result<String, BadSignUp> {
     if word.len() > WORD_MAX {
-        return Err(BadStream::TooLong(WORD_MAX).into());
+        return Err(BadValues::TooLong(WORD_MAX).into());
     }
     let word = std::str::from_utf8(word).expect("letters, digits and signs of ASCII");
     if METHODS.contains(&word) {

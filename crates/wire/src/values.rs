@@ -2,9 +2,9 @@
 //! them, as the Fish and Trains wires send them.
 //!
 //! Every byte is looked at once, however the stream is cut into pieces, so a peer that sends one
-//! byte at a time costs no more than one that sends all at once. What is no JSON is told at the
-//! first byte that shows it. Values are checked for their form, not read: that is up to whoever
-//! knows what they should be.
+//! byte at a time costs no more than one that sends all at once. Text that is no JSON is reported
+//! at the first byte that shows it. Values are checked for their form, not read: that is up to
+//! callers, who know what they should be.
 //!
 //! # Where a value ends
 //! A string, an array and an object end with their last byte. A number and `true`, `false` or
@@ -36,7 +36,7 @@ impl Default for Limits {
 
 /// Why a stream is invalid. Nothing can be read after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum BadStream {
+pub enum BadValues {
     /// A byte that cannot stand where it does.
     #[error("not JSON: {} is out of place", Shown(*.0))]
     NotJson(u8),
@@ -133,7 +133,7 @@ pub struct Values {
     /// The arrays (`[`) and objects (`{`) that are open.
     open: Vec<u8>,
     limits: Limits,
-    broken: Option<BadStream>,
+    broken: Option<BadValues>,
 }
 
 impl Values {
@@ -165,7 +165,7 @@ impl Values {
 
     /// The next value that is whole, as its text without white space around it. After an error
     /// there is only that error.
-    pub fn take(&mut self) -> Option<Result<&str, BadStream>> {
+    pub fn take(&mut self) -> Option<Result<&str, BadValues>> {
         if let Some(broken) = self.broken {
             return Some(Err(broken));
         }
@@ -182,7 +182,7 @@ impl Values {
             };
             self.scanned += 1;
             if self.scanned - self.from > self.limits.bytes_max {
-                let broken = BadStream::TooLong(self.limits.bytes_max);
+                let broken = BadValues::TooLong(self.limits.bytes_max);
                 return Some(Err(self.give_up(broken)));
             }
             match step {
@@ -202,7 +202,7 @@ impl Values {
 
     /// The value that is whole if nothing follows: a number or a literal. Call it when
     /// [`take`](Values::take) gives nothing and the peer has been silent for a while.
-    pub fn flush(&mut self) -> Option<Result<&str, BadStream>> {
+    pub fn flush(&mut self) -> Option<Result<&str, BadValues>> {
         let whole = self.broken.is_none()
             && self.scanned == self.buffer.len()
             && self.open.is_empty()
@@ -212,18 +212,19 @@ impl Values {
 
     /// The last value of a stream that ended, if it is a number or a literal. An error if the
     /// stream ended inside a value, or was none.
-    pub fn finish(&mut self) -> Option<Result<&str, BadStream>> {
+    pub fn finish(&mut self) -> Option<Result<&str, BadValues>> {
         if let Some(broken) = self.broken {
             return Some(Err(broken));
         }
         if !self.at.may_end() || !self.open.is_empty() {
             let inside = self.is_inside();
-            return inside.then(|| Err(self.give_up(BadStream::Unfinished)));
+            return inside.then(|| Err(self.give_up(BadValues::Unfinished)));
         }
         self.flush()
     }
 
-    /// Whether a value has begun that is not whole yet, once [`take`](Values::take) gives nothing.
+    /// Returns whether a value has begun that is not whole yet, once [`take`](Values::take) gives
+    /// nothing.
     pub fn is_inside(&self) -> bool {
         self.broken.is_none() && self.at != At::Outside
     }
@@ -233,23 +234,23 @@ impl Values {
         &self.buffer[self.from..]
     }
 
-    fn give_up(&mut self, broken: BadStream) -> BadStream {
+    fn give_up(&mut self, broken: BadValues) -> BadValues {
         self.broken = Some(broken);
         broken
     }
 
     /// Takes the bytes of a value that is whole.
-    fn whole(&mut self) -> Result<&str, BadStream> {
+    fn whole(&mut self) -> Result<&str, BadValues> {
         let start = std::mem::replace(&mut self.from, self.scanned);
         self.at = At::Outside;
         if std::str::from_utf8(&self.buffer[start..self.scanned]).is_err() {
             self.from = start;
-            return Err(self.give_up(BadStream::NotUtf8));
+            return Err(self.give_up(BadValues::NotUtf8));
         }
         Ok(std::str::from_utf8(&self.buffer[start..self.scanned]).expect("just checked"))
     }
 
-    fn step(&mut self, byte: u8) -> Result<Step, BadStream> {
+    fn step(&mut self, byte: u8) -> Result<Step, BadValues> {
         let next = match (self.at, byte) {
             (At::String { key }, _) => return self.string(key, byte),
             (At::Value | At::FirstItem | At::Key | At::FirstKey | At::Colon | At::AfterItem, _)
@@ -278,31 +279,31 @@ impl Values {
             (at, _) => match at.number(byte) {
                 Some(next) => next,
                 None if at.may_end() => return self.delimit(byte),
-                None => return Err(BadStream::NotJson(byte)),
+                None => return Err(BadValues::NotJson(byte)),
             },
         };
         Ok(Step::To(next))
     }
 
     /// A byte inside a string.
-    fn string(&self, key: bool, byte: u8) -> Result<Step, BadStream> {
+    fn string(&self, key: bool, byte: u8) -> Result<Step, BadValues> {
         match byte {
             b'"' if key => Ok(Step::To(At::Colon)),
             b'"' if self.open.is_empty() => Ok(Step::Ended),
             b'"' => Ok(Step::To(At::AfterItem)),
             b'\\' => Ok(Step::To(At::Escape { key })),
-            0..0x20 => Err(BadStream::NotJson(byte)),
+            0..0x20 => Err(BadValues::NotJson(byte)),
             _ => Ok(Step::To(At::String { key })),
         }
     }
 
     /// The first byte of a value.
-    fn begin(&mut self, byte: u8) -> Result<At, BadStream> {
+    fn begin(&mut self, byte: u8) -> Result<At, BadValues> {
         Ok(match byte {
             b'"' => At::String { key: false },
             b'[' | b'{' => {
                 if self.open.len() == self.limits.depth_max {
-                    return Err(BadStream::TooDeep(self.limits.depth_max));
+                    return Err(BadValues::TooDeep(self.limits.depth_max));
                 }
                 self.open.push(byte);
                 if byte == b'[' { At::FirstItem } else { At::FirstKey }
@@ -313,24 +314,24 @@ impl Values {
             b'-' => At::Minus,
             b'0' => At::Zero,
             b'1'..=b'9' => At::Whole,
-            _ => return Err(BadStream::NotJson(byte)),
+            _ => return Err(BadValues::NotJson(byte)),
         })
     }
 
     /// The last byte of an array or object that began with `opened`.
-    fn close(&mut self, opened: u8, byte: u8) -> Result<Step, BadStream> {
+    fn close(&mut self, opened: u8, byte: u8) -> Result<Step, BadValues> {
         if self.open.last() != Some(&opened) {
-            return Err(BadStream::NotJson(byte));
+            return Err(BadValues::NotJson(byte));
         }
         self.open.pop();
         Ok(if self.open.is_empty() { Step::Ended } else { Step::To(At::AfterItem) })
     }
 
     /// The byte after a number or a literal.
-    fn delimit(&mut self, byte: u8) -> Result<Step, BadStream> {
+    fn delimit(&mut self, byte: u8) -> Result<Step, BadValues> {
         if self.open.is_empty() {
             let apart = is_space(byte) || b"\"[]{},:".contains(&byte);
-            return if apart { Ok(Step::EndedBefore) } else { Err(BadStream::NotJson(byte)) };
+            return if apart { Ok(Step::EndedBefore) } else { Err(BadValues::NotJson(byte)) };
         }
         self.at = At::AfterItem;
         self.step(byte)
@@ -338,7 +339,7 @@ impl Values {
 }
 
 impl At {
-    /// Whether a number or a literal may end here.
+    /// Returns whether a number or a literal may end here.
     fn may_end(self) -> bool {
         matches!(self, At::Literal([]) | At::Zero | At::Whole | At::Fraction | At::ExponentDigits)
     }

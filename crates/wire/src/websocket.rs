@@ -103,7 +103,7 @@ pub struct Frames {
     /// Bytes still to come that are not looked at.
     skip: u64,
     max: usize,
-    /// Whether the other end has to mask its frames: clients do, servers do not.
+    /// True if the other end has to mask its frames: clients do, servers do not.
     masked: bool,
     broken: bool,
 }
@@ -354,7 +354,7 @@ pub fn key(bytes: [u8; 16]) -> String {
     Base64::encode_string(&bytes)
 }
 
-/// Whether this is the `Sec-WebSocket-Key` of a handshake: sixteen bytes in base64.
+/// Returns whether this is the `Sec-WebSocket-Key` of a handshake: sixteen bytes in base64.
 pub fn is_key(key: &str) -> bool {
     let mut bytes = [0; 16];
     Base64::decode(key, &mut bytes).is_ok_and(|bytes| bytes.len() == 16)

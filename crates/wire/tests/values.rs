@@ -1,11 +1,11 @@
 //! The framer of JSON values: against another reader of streams, in all pieces, at its limits.
 
-use agon_wire::values::{BadStream, Limits, Values};
+use agon_wire::values::{BadValues, Limits, Values};
 use proptest::prelude::*;
 use serde_json::value::RawValue;
 
 /// All values of a stream that comes in these pieces and then ends, and how it ended.
-fn framed(pieces: &[&[u8]], limits: Limits) -> (Vec<String>, Option<BadStream>) {
+fn framed(pieces: &[&[u8]], limits: Limits) -> (Vec<String>, Option<BadValues>) {
     let mut values = Values::new(limits);
     let mut taken = Vec::new();
     for piece in pieces {
@@ -25,7 +25,7 @@ fn framed(pieces: &[&[u8]], limits: Limits) -> (Vec<String>, Option<BadStream>) 
     (taken, None)
 }
 
-fn whole(stream: &[u8]) -> (Vec<String>, Option<BadStream>) {
+fn whole(stream: &[u8]) -> (Vec<String>, Option<BadValues>) {
     framed(&[stream], DEEP)
 }
 
@@ -86,7 +86,7 @@ fn silence_ends_numbers_and_literals_only() {
         values.push(text.as_bytes());
         assert!(values.take().is_none(), "{text}");
         assert_eq!(values.flush().map(Result::unwrap), whole.then_some(text), "{text}");
-        let rest = (!whole && !text.is_empty()).then_some(Err(BadStream::Unfinished));
+        let rest = (!whole && !text.is_empty()).then_some(Err(BadValues::Unfinished));
         assert_eq!(values.finish(), rest, "{text}");
     }
 }
@@ -95,15 +95,15 @@ fn silence_ends_numbers_and_literals_only() {
 fn invalid_json_is_reported_at_once() {
     let mut values = Values::new(Limits::default());
     values.push(b"v");
-    assert_eq!(values.take(), Some(Err(BadStream::NotJson(b'v'))));
+    assert_eq!(values.take(), Some(Err(BadValues::NotJson(b'v'))));
     values.push(b"oid \"void\"");
-    assert_eq!(values.take(), Some(Err(BadStream::NotJson(b'v'))));
-    assert_eq!(values.finish(), Some(Err(BadStream::NotJson(b'v'))));
+    assert_eq!(values.take(), Some(Err(BadValues::NotJson(b'v'))));
+    assert_eq!(values.finish(), Some(Err(BadValues::NotJson(b'v'))));
     assert_eq!(values.rest(), b"v");
     assert_eq!(values.flush(), None);
-    assert_eq!(BadStream::NotJson(b'v').to_string(), "not JSON: 'v' is out of place");
-    assert_eq!(BadStream::NotJson(7).to_string(), "not JSON: byte 7 is out of place");
-    assert_eq!(whole(b"\"\xff\"").1, Some(BadStream::NotUtf8));
+    assert_eq!(BadValues::NotJson(b'v').to_string(), "not JSON: 'v' is out of place");
+    assert_eq!(BadValues::NotJson(7).to_string(), "not JSON: byte 7 is out of place");
+    assert_eq!(whole(b"\"\xff\"").1, Some(BadValues::NotUtf8));
 }
 
 #[test]
@@ -111,12 +111,12 @@ fn limits_hold_to_the_byte() {
     let limits = Limits { bytes_max: 6, depth_max: 2 };
     let space = [b' '; 5_000];
     assert_eq!(framed(&[&space, b"\"1234\"", &space], limits), (vec!["\"1234\"".into()], None));
-    assert_eq!(framed(&[b"\"12345\""], limits).1, Some(BadStream::TooLong(6)));
-    assert_eq!(framed(&[b"1234567"], limits).1, Some(BadStream::TooLong(6)));
-    assert_eq!(framed(&[b"[     ]"], limits).1, Some(BadStream::TooLong(6)));
+    assert_eq!(framed(&[b"\"12345\""], limits).1, Some(BadValues::TooLong(6)));
+    assert_eq!(framed(&[b"1234567"], limits).1, Some(BadValues::TooLong(6)));
+    assert_eq!(framed(&[b"[     ]"], limits).1, Some(BadValues::TooLong(6)));
     assert_eq!(framed(&[b"[[1]]"], limits).1, None);
     assert_eq!(framed(&[b"[{}]"], limits).1, None);
-    assert_eq!(framed(&[b"[[{"], limits).1, Some(BadStream::TooDeep(2)));
+    assert_eq!(framed(&[b"[[{"], limits).1, Some(BadValues::TooDeep(2)));
 }
 
 #[test]

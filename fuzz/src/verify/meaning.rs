@@ -9,8 +9,8 @@
 //!    answers in a game that was then broken off, which had no effect.
 //! 3. When, among the actions of others, a player or a match did something that had no effect of
 //!    its own.
-//! 4. Who ruled and why, and rulings without effect: a pause, a void that was undone, a result that
-//!    would have been the same.
+//! 4. The author of a ruling and the reason, and rulings without effect: a pause, a void that was
+//!    undone, a result that would have been the same.
 //! 5. Why a player was dropped before or after the rounds, unless by an answer that the log holds.
 //! 6. Proposals that were not chosen, and a nonce that no game used.
 //! 7. All that the lobby records about accounts, except for what policies blacklist; who announced
@@ -25,7 +25,7 @@ use agon_core::{Event, GameEnd, Line};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether a forged log that verifies still means the same as the original log.
+/// Checks that a forged log that verifies still means the same as the original log.
 pub(super) fn compare(whole: &Whole, forged: &Streams, checked: &Checked) -> Result<(), String> {
     for (name, lines) in &whole.streams {
         let running = running(name, checked);
@@ -51,8 +51,8 @@ pub(super) fn compare(whole: &Whole, forged: &Streams, checked: &Checked) -> Res
     }
 }
 
-/// Whether a stream may end early: its tournament still runs. The lobby always may, because it is
-/// notified last.
+/// Returns whether a stream may end early: its tournament still runs. The lobby always may, because
+/// it is notified last.
 fn running(name: &str, checked: &Checked) -> bool {
     let Some(id) = name.split('/').nth(1) else { return true };
     let over = checked.tournaments.get(id).is_some_and(|check| check.secret.is_some());
@@ -107,7 +107,7 @@ impl Facts {
         facts
     }
 
-    /// Whether this stream says the same as `meant`; with `may_end`, up to its own end.
+    /// Checks that this stream says the same as `meant`; with `may_end`, up to its own end.
     fn follow_from(&self, meant: &Facts, may_end: bool) -> Result<(), String> {
         let (said, before) = (&self.long, &meant.long);
         if said != before && !(may_end && before.starts_with(said)) {
@@ -129,7 +129,7 @@ impl Facts {
         Ok(())
     }
 
-    /// Whether this is an answer in a game that was broken off.
+    /// Returns whether this is an answer in a game that was broken off.
     fn led_to_nothing(&self, fact: &Value) -> bool {
         let game = |request: &str| request.split('.').nth(1)?.parse::<u64>().ok();
         let request = fact["data"]["request"].as_str();
@@ -138,7 +138,7 @@ impl Facts {
     }
 }
 
-/// Whether an event that stands alone in its record changes what others may do after it.
+/// Returns whether an event that stands alone in its record changes what others may do after it.
 fn changes_all(event: &Event) -> bool {
     matches!(event, Event::TournamentFinished(_) | Event::TournamentCreated(_))
 }
@@ -176,7 +176,7 @@ fn told(event: &Event, lines: &[Line]) -> Option<Value> {
         Event::TournamentAnnounced(_) => {
             // Older logs have no commitment to the draw, and count as unchecked.
             forget("commitment");
-            // Whether a player was connected cannot be known from a log.
+            // A log does not say whether a player was connected.
             forget("passed_over");
             let announcement = data["announcement"].as_object_mut().expect("an object");
             announcement.remove("by");
@@ -191,13 +191,13 @@ fn told(event: &Event, lines: &[Line]) -> Option<Value> {
     Some(json!({"type": event.tag(), "data": data}))
 }
 
-/// Whether a fault was decided from an answer that the log holds.
+/// Returns whether a fault was decided from an answer that the log holds.
 fn follows_from_answer(faulted: &agon_core::Faulted) -> bool {
     use agon_core::FaultKind::{Cheat, Illegal};
     matches!(faulted.fault.kind, Cheat | Illegal)
 }
 
-/// Whether an event is a ruling. Its effect is recorded again where it takes effect.
+/// Returns whether an event is a ruling. Its effect is recorded again where it takes effect.
 fn rules(event: &Event) -> bool {
     let ends = [
         "-paused",

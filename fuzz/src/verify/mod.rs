@@ -9,7 +9,7 @@ mod played;
 
 use crate::boards::GAMES;
 use crate::input::Input;
-use agon_core::verify::{self, Finding, MatchCheck, Stream, TournamentCheck};
+use agon_core::verify::{self, Finding, MatchCheck, RunningMatchCheck, Stream, TournamentCheck};
 use agon_core::{Secret, TournamentId};
 use played::{Streams, Wanted};
 use std::collections::BTreeMap;
@@ -119,7 +119,7 @@ fn check(streams: &Streams, known: Option<&Whole>) -> Result<Checked, Finding> {
         });
         let check = match known.and_then(|known| known.matches.get(name)) {
             Some(check) => check.clone(),
-            None => verify::verify_match(&read(name, lines)?, &GAMES, secret(id))?,
+            None => verify_both_ways(name, lines, secret(id))?,
         };
         matches.insert(name.clone(), check);
     }
@@ -132,6 +132,21 @@ fn check(streams: &Streams, known: Option<&Whole>) -> Result<Checked, Finding> {
     };
     verify::agree(lobby.as_ref(), &tournaments, &matches)?;
     Ok(Checked { tournaments, matches })
+}
+
+/// Verifies a match whole and, as `agon verify` does first, while it is read. Both must agree.
+fn verify_both_ways(
+    name: &str,
+    lines: &[String],
+    secret: Option<&Secret>,
+) -> Result<MatchCheck, Finding> {
+    let whole = read(name, lines).and_then(|lines| verify::verify_match(&lines, &GAMES, secret));
+    if let Some(secret) = secret {
+        let running = RunningMatchCheck::new(name, &GAMES, secret).of_lines(lines);
+        let due = whole.as_ref().ok().filter(|check| !check.predates_chain);
+        assert_eq!(running.as_ref(), due, "{name}: {:?}", whole.as_ref().err());
+    }
+    whole
 }
 
 /// The lines of a stream. The storage of the log ensures that they belong to this stream.

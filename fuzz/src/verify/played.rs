@@ -5,9 +5,10 @@ use crate::boards::GAMES;
 use agon_bots::SplitMix64;
 use agon_core::lobby::{AccountKind, Announcement, Cheat, Lobby, LobbyCommand, Role, Selection};
 use agon_core::{
-    Ask, Command, Event, Fault, FaultKind, Match, MatchId, MatchOrder, Nonce, Pairing, Pending,
-    PlayerName, Preset, Raw, RequestId, RoundRobin, Ruling, Secret, Secrets, Timestamp, Tournament,
-    TournamentAsk, TournamentCommand, TournamentOrder, TournamentPlan, Why, record_lines,
+    Ask, Event, Fault, FaultKind, Match, MatchCommand, MatchId, MatchOrder, Nonce, Pairing,
+    Pending, PlayerName, Preset, Raw, RequestId, RoundRobin, Ruling, Secret, Secrets, Timestamp,
+    Tournament, TournamentAsk, TournamentCommand, TournamentOrder, TournamentPlan, Why,
+    record_lines,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +27,7 @@ pub(crate) struct Wanted {
     pub(crate) round_robin: bool,
     /// One action in this many is odd; 0 means none.
     pub(crate) odd_in: usize,
-    /// Whether an operator interferes.
+    /// True if an operator interferes.
     pub(crate) ruled: bool,
 }
 
@@ -156,12 +157,12 @@ impl World {
             let odd = self.odd();
             let nonce = (self.random.index(3) == 0).then(|| Nonce::new("00ff").expect("a nonce"));
             let command = match odd {
-                true => Command::Expire { player: player.clone() },
-                false => Command::Arrive { player: player.clone(), nonce },
+                true => MatchCommand::Expire { player: player.clone() },
+                false => MatchCommand::Arrive { player: player.clone(), nonce },
             };
             // A player who may not reconnect is given up.
             if !self.step_in(id, command) {
-                self.step_in(id, Command::Expire { player });
+                self.step_in(id, MatchCommand::Expire { player });
             }
             return;
         }
@@ -173,9 +174,9 @@ impl World {
     }
 
     /// How a player reacts to their open request.
-    fn deed(&mut self, id: &MatchId, pending: &Pending) -> Command {
+    fn deed(&mut self, id: &MatchId, pending: &Pending) -> MatchCommand {
         let (player, odd) = (pending.player.clone(), self.odd());
-        let answer = |request: RequestId, answer: String| Command::Answer {
+        let answer = |request: RequestId, answer: String| MatchCommand::Answer {
             player: player.clone(),
             request,
             answer,
@@ -194,11 +195,14 @@ impl World {
         }
         let other = live.pending().into_iter().find(|other| other.player != player);
         match self.random.index(7) {
-            0 => Command::Charge { player, fault: Fault::timeout(pending.limit_ms) },
-            1 => Command::Leave { player, fault: Fault::disconnected("the connection was lost") },
+            0 => MatchCommand::Charge { player, fault: Fault::timeout(pending.limit_ms) },
+            1 => MatchCommand::Leave {
+                player,
+                fault: Fault::disconnected("the connection was lost"),
+            },
             2 => {
                 let fault = Fault::new(FaultKind::Withdrew, "withdrew", "gave up");
-                Command::Leave { player, fault }
+                MatchCommand::Leave { player, fault }
             }
             3 => answer(pending.id.clone(), "garbage".into()),
             4 => answer(pending.id.clone(), r#"{"move":[[0,0],[0,0]]}"#.into()),
@@ -218,7 +222,7 @@ impl World {
         self.matches.insert(id.clone(), live);
     }
 
-    fn step_in(&mut self, id: &MatchId, command: Command) -> bool {
+    fn step_in(&mut self, id: &MatchId, command: MatchCommand) -> bool {
         let live = self.matches.get_mut(id).expect("it was opened");
         let Ok(events) = live.step(Timestamp::from_ms(self.now), command) else { return false };
         let first = self.streams.get(&stream(id)).map_or(0, |lines| lines.len() as u64) + 1;
@@ -273,7 +277,7 @@ impl World {
                     3 => MatchOrder::Void(game),
                     _ => MatchOrder::UndoVoid(game),
                 };
-                self.step_in(&id, Command::Order { order, ruling: ruling() });
+                self.step_in(&id, MatchCommand::Order { order, ruling: ruling() });
             }
             _ => {}
         }
@@ -293,7 +297,7 @@ impl World {
                 _ if self.tournament.overridden(&id).is_some() => MatchOrder::CallOff,
                 _ => MatchOrder::Resume,
             };
-            self.step_in(&id, Command::Order { order, ruling: ruling() });
+            self.step_in(&id, MatchCommand::Order { order, ruling: ruling() });
         }
     }
 }

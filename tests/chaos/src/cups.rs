@@ -38,6 +38,11 @@ pub(crate) struct Times {
     pub(crate) best_of_max: u32,
 }
 
+impl Times {
+    /// The most games that a match may have.
+    pub(crate) const BEST_OF_MAX: u32 = 99;
+}
+
 #[derive(Default, Debug)]
 struct Standing {
     /// Players that are in no tournament.
@@ -136,6 +141,17 @@ impl Cups {
         while cups.join_next().await.is_some() {}
     }
 
+    /// Starts a match of Fish between every two players, longer than any run. Two answers never
+    /// count at the same time in Fish.
+    pub(crate) async fn start_pairs(&self, closing: watch::Receiver<bool>) {
+        for number in 0..self.players.len() / 2 {
+            let taken = vec![2 * number, 2 * number + 1];
+            let (id, best_of, with_house) = (format!("fish-{number}"), Times::BEST_OF_MAX, false);
+            let cup = Cup { id, preset: "fish-league", best_of, taken, with_house };
+            self.announce(&cup, closing.clone()).await;
+        }
+    }
+
     /// Waits until this many players are free and takes them; `None` when the run closes.
     async fn take(
         &self,
@@ -206,7 +222,7 @@ impl Cups {
         }
     }
 
-    /// Whether the server knows it; `None` if the server does not answer.
+    /// Returns whether the server knows it; `None` if the server does not answer.
     async fn is_known(&self, cup: &Cup) -> Option<bool> {
         match self.ask("GET", &cup.path(), None).await {
             Ok(_) => Some(true),
@@ -266,7 +282,7 @@ impl Cup {
         }
         let mut time = json!({"answer_ms": times.answer_ms});
         // In the other presets a lost connection ends the match, so there is no reconnect wait.
-        if self.preset.starts_with("yahtzee") {
+        if self.preset.starts_with("yahtzee") || self.preset == "fish-league" {
             time["wait_ms"] = times.wait_ms.into();
         }
         json!({

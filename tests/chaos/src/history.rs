@@ -1,6 +1,7 @@
 //! The harness's actions and their times, by its own clock: disturbed players, outages of the
 //! server, and the violations it saw.
 
+use crate::waits::Waits;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
@@ -40,6 +41,8 @@ struct Notes {
 pub(crate) struct History {
     began: Instant,
     notes: Mutex<Notes>,
+    /// How long matches wait for requests.
+    pub(crate) waits: Waits,
 }
 
 /// The most complaints that are kept; more of them add nothing new.
@@ -47,7 +50,7 @@ const COMPLAINTS_MAX: usize = 200;
 
 impl History {
     pub(crate) fn new() -> History {
-        History { began: Instant::now(), notes: Mutex::default() }
+        History { began: Instant::now(), notes: Mutex::default(), waits: Waits::default() }
     }
 
     pub(crate) fn now(&self) -> Ms {

@@ -40,6 +40,14 @@ impl Host {
         }
     }
 
+    /// Where a player connects.
+    pub(crate) fn places_of(&self, player: usize) -> Places {
+        match self {
+            Host::Server(server) => server.places(),
+            Host::Nodes(nodes) => nodes.places_of(player),
+        }
+    }
+
     pub(crate) fn operator(&self) -> String {
         match self {
             Host::Server(server) => server.operator.clone(),
@@ -70,7 +78,7 @@ impl Host {
         }
     }
 
-    /// Whether wall clocks can be set.
+    /// Returns whether wall clocks can be set.
     pub(crate) fn has_clock(&mut self) -> bool {
         self.servers().iter().all(|server| server.has_clock())
     }

@@ -10,6 +10,9 @@
 //! Then the harness heals everything, every tournament must end, and the harness checks the log
 //! against the players' own records (`check`, `blame`).
 //!
+//! A drill (`drill`) is a run of another kind: many matches at once, one fault of the nodes after the
+//! other, and a table of how long each fault kept the matches waiting.
+//!
 //! The seed determines what happens, to whom and for how long. When each thing happens in the
 //! server depends on the machine: a seed repeats the disturbances, not the run.
 #![forbid(unsafe_code)]
@@ -18,6 +21,7 @@ mod blame;
 mod chance;
 mod check;
 mod cups;
+mod drill;
 mod harm;
 mod history;
 mod host;
@@ -34,8 +38,10 @@ mod run;
 mod selftest;
 mod server;
 mod trouble;
+mod waits;
 mod watch;
 mod wire;
 
+pub use drill::{Drill, DrillReport, drill};
 pub use report::Report;
 pub use run::{Settings, run};

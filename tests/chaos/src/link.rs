@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use socket2::SockRef;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{ReadHalf, WriteHalf};
@@ -73,7 +73,11 @@ const DRIPS: (usize, Duration) = (48, Duration::from_millis(4));
 pub(crate) struct Link {
     pub(crate) address: SocketAddr,
     weather: Arc<watch::Sender<Weather>>,
+    /// Where the latest connection leads.
+    leads_to: LeadsTo,
 }
+
+type LeadsTo = Arc<Mutex<Option<SocketAddr>>>;
 
 impl Link {
     /// Opens a relay to the address that `server` currently holds.
@@ -81,8 +85,14 @@ impl Link {
         let listener = TcpListener::bind("127.0.0.1:0").await.context("a port for a player")?;
         let address = listener.local_addr()?;
         let weather = Arc::new(watch::Sender::new(FAIR));
-        tokio::spawn(take_in(listener, server, Arc::clone(&weather)));
-        Ok(Link { address, weather })
+        let leads_to = LeadsTo::default();
+        tokio::spawn(take_in(listener, server, Arc::clone(&weather), Arc::clone(&leads_to)));
+        Ok(Link { address, weather, leads_to })
+    }
+
+    /// Where the latest connection leads.
+    pub(crate) fn leads_to(&self) -> Option<SocketAddr> {
+        *self.leads_to.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn flows(&self, up: Flow, down: Flow) {
@@ -118,6 +128,7 @@ async fn take_in(
     listener: TcpListener,
     server: watch::Receiver<SocketAddr>,
     weather: Arc<watch::Sender<Weather>>,
+    leads_to: LeadsTo,
 ) {
     loop {
         let Ok((player, _)) = listener.accept().await else {
@@ -125,6 +136,7 @@ async fn take_in(
             continue;
         };
         let (now, to) = (*weather.borrow(), *server.borrow());
+        *leads_to.lock().unwrap_or_else(PoisonError::into_inner) = Some(to);
         let mut seen = weather.subscribe();
         match now.new_connections {
             NewConnections::Refused => end(&player, Cut::Reset),

@@ -1,7 +1,7 @@
 //! `agon-chaos`: arguments, progress, exit codes.
 #![forbid(unsafe_code)]
 
-use agon_chaos::{Settings, run};
+use agon_chaos::{Drill, Settings, drill, run};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use std::path::PathBuf;
@@ -25,6 +25,7 @@ Examples:
   agon-chaos --agon target/sim/agon --minutes 1
   agon-chaos --agon target/release/agon --minutes 60 --players 100 --seed 7 --json chaos.json
   agon-chaos --agon target/sim/agon --minutes 5 --nodes 3
+  agon-chaos --agon target/sim/agon --drill 1000 --nodes 3
 
 The seed determines all random choices: which players are disturbed, how, and for how long. The
 timing depends on the machine, so it may take several runs to see a failure again."
@@ -36,9 +37,14 @@ struct Args {
     /// How many minutes the disturbances last. Each kind happens at least once.
     #[arg(long, default_value_t = 5.0)]
     minutes: f64,
-    /// The number of nodes. Two or more share a PostgreSQL database, which is started for the run.
+    /// The number of nodes. Two or more share a PostgreSQL database and a NATS server, which are
+    /// started for the run.
     #[arg(long, default_value_t = 1)]
     nodes: usize,
+    /// Instead of chaos: play this many matches of two players on the nodes, perform every fault of
+    /// nodes once, and print how long each kept the matches waiting.
+    #[arg(long, value_name = "MATCHES", conflicts_with_all = ["minutes", "players", "brief"])]
+    drill: Option<usize>,
     /// The number of players. A third of them is never disturbed and must not be charged.
     #[arg(long, default_value_t = 24)]
     players: usize,
@@ -81,41 +87,60 @@ fn start(args: Args) -> Result<bool> {
         bail!("{} is not empty; name another folder with --dir", dir.display());
     }
     eprintln!("agon-chaos: everything is in {}", dir.display());
-    let settings = Settings {
-        agon: args.agon,
-        dir: dir.clone(),
-        lasting: Duration::from_secs_f64(args.minutes * 60.0),
-        nodes: args.nodes,
-        players: args.players,
-        seed: args.seed,
-        brief: args.brief,
-    };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let interrupted = watch::Sender::new(false);
-    let report = runtime.block_on(async {
-        let seen = interrupted.subscribe();
-        let running = run(&settings, |line| eprintln!("agon-chaos: {line}"), seen);
-        let mut running = std::pin::pin!(running);
-        let mut terminate = signal(SignalKind::terminate())?;
-        for _ in 0..2 {
-            tokio::select! {
-                report = &mut running => return report,
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            eprintln!("agon-chaos: healing; once more ends it at once");
-            interrupted.send_replace(true);
+    let tell = |line: &str| eprintln!("agon-chaos: {line}");
+    let (holds, report, json) = match args.drill {
+        Some(matches) => {
+            let (agon, dir) = (args.agon, dir.clone());
+            let settings = Drill { agon, dir, nodes: args.nodes, matches, seed: args.seed };
+            let interrupted = watch::Sender::new(false);
+            let seen = interrupted.subscribe();
+            let running = drill(&settings, tell, seen);
+            let report = runtime.block_on(until_signals(running, &interrupted))?;
+            (report.holds(), report.to_string(), serde_json::to_string_pretty(&report)?)
         }
-        bail!("ended at once; nothing was looked at")
-    })?;
+        None => {
+            let settings = Settings {
+                agon: args.agon,
+                dir: dir.clone(),
+                lasting: Duration::from_secs_f64(args.minutes * 60.0),
+                nodes: args.nodes,
+                players: args.players,
+                seed: args.seed,
+                brief: args.brief,
+            };
+            let interrupted = watch::Sender::new(false);
+            let running = run(&settings, tell, interrupted.subscribe());
+            let report = runtime.block_on(until_signals(running, &interrupted))?;
+            (report.holds(), report.to_string(), serde_json::to_string_pretty(&report)?)
+        }
+    };
     if let Some(file) = args.json {
-        let text = serde_json::to_string_pretty(&report)? + "\n";
-        std::fs::write(&file, text)
+        std::fs::write(&file, json + "\n")
             .with_context(|| format!("failed to write {}", file.display()))?;
     }
     eprintln!("{report}");
-    if report.holds() && args.dir.is_none() {
+    if holds && args.dir.is_none() {
         std::fs::remove_dir_all(&dir)?;
     }
-    Ok(report.holds())
+    Ok(holds)
+}
+
+/// Runs to the end. The first signal ends the trouble early, the second one everything.
+async fn until_signals<R>(
+    running: impl Future<Output = Result<R>>,
+    interrupted: &watch::Sender<bool>,
+) -> Result<R> {
+    let mut running = std::pin::pin!(running);
+    let mut terminate = signal(SignalKind::terminate())?;
+    for _ in 0..2 {
+        tokio::select! {
+            report = &mut running => return report,
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        }
+        eprintln!("agon-chaos: healing; once more ends it at once");
+        interrupted.send_replace(true);
+    }
+    bail!("ended at once; nothing was looked at")
 }

@@ -40,7 +40,7 @@ pub(crate) struct Player {
     pub(crate) number: usize,
     pub(crate) name: String,
     pub(crate) how: How,
-    /// Whether the harness may disturb the player. Players who are left alone must never be
+    /// True if the harness may disturb the player. Players who are left alone must never be
     /// charged.
     pub(crate) touchable: bool,
     pub(crate) link: Link,
@@ -70,17 +70,18 @@ impl Player {
 /// How long players think, in milliseconds.
 pub(crate) type Think = (u64, u64);
 
-/// Plays until `over`.
+/// Plays until `over`, and gives no more answers once it should be `silent`.
 pub(crate) async fn play(
     player: Arc<Player>,
     history: Arc<History>,
     think: Think,
     mut chance: SplitMix64,
     mut over: watch::Receiver<bool>,
+    silent: watch::Receiver<bool>,
 ) {
     let How::Task(transport) = player.how else { return };
-    let mut playing =
-        ChaosPlayer { player, history, think, houses: Houses::standard(), token: None };
+    let houses = Houses::standard();
+    let mut playing = ChaosPlayer { player, history, think, silent, houses, token: None };
     let mut by_game = BTreeMap::new();
     let mut wait_ms = BACK_OFF_MS.0;
     loop {
@@ -103,6 +104,8 @@ struct ChaosPlayer {
     player: Arc<Player>,
     history: Arc<History>,
     think: Think,
+    /// True if the player stays connected and does not answer any more.
+    silent: watch::Receiver<bool>,
     houses: Houses,
     token: Option<String>,
 }
@@ -135,14 +138,30 @@ impl ChaosPlayer {
             self.player.record().heard(&message);
             if message["type"] == "request" {
                 let Some((id, answer)) = self.answer(&message, by_game) else { continue };
-                let think_ms = within(chance, self.think);
-                tokio::time::sleep(Duration::from_millis(think_ms)).await;
+                self.history.waits.asked(&id, self.history.now());
+                let think = Duration::from_millis(within(chance, self.think));
+                self.think(&id, think, &wire).await;
+                if *self.silent.borrow() {
+                    continue;
+                }
+                self.history.waits.waiting(&id, self.history.now());
                 // Record the answer before sending it: the server may read it even if the send
                 // fails.
                 self.player.record().answered(&id, &answer, Some(self.history.now()));
                 wire.say(&format!(r#"{{"type":"answer","id":"{id}","answer":{answer}}}"#)).await?;
             }
         }
+    }
+
+    /// Waits for so long. The match waits for another connection as soon as this one is lost.
+    async fn think(&self, id: &str, think: Duration, wire: &Wire) {
+        let thinking = tokio::time::sleep(think);
+        let mut thinking = std::pin::pin!(thinking);
+        tokio::select! {
+            () = &mut thinking => return,
+            () = wire.lost() => self.history.waits.waiting(id, self.history.now()),
+        }
+        thinking.await;
     }
 
     fn read(&self, bytes: &[u8]) -> Value {

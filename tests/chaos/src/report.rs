@@ -48,7 +48,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether everything holds.
+    /// Returns whether everything holds.
     pub fn holds(&self) -> bool {
         self.complaints.is_empty() && self.verified.ok && self.decisions > 0
     }

@@ -13,7 +13,6 @@ use crate::log::LogPlace;
 use crate::player::{self, How, Player, Think};
 use crate::process::Process;
 use crate::report::{Report, Verified};
-use crate::server::Places;
 use crate::trouble::{self, Pace, Troubles};
 use crate::watch::Watcher;
 use crate::wire::Transport;
@@ -90,7 +89,7 @@ impl Settings {
 /// The configuration of the server.
 const CONFIG: &str = "reconnect_ms = 60000\nlog = \"info\"\n";
 /// How long all players together may take for their first login.
-const LOGIN: Duration = Duration::from_secs(300);
+pub(crate) const LOGIN: Duration = Duration::from_secs(300);
 /// How often the harness checks for its own stalls, and the delay that counts as one.
 const TICK: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(1_500));
 
@@ -110,7 +109,7 @@ pub async fn run(
         tell("there is no libfaketime here, so clocks do not jump: install faketime");
     }
     let (places, operator) = (host.places(), host.operator());
-    let players = players(settings.players, &places).await?;
+    let players = players(settings.players, &host).await?;
     let watcher = Arc::new(Watcher::new(places.http.clone(), host.alive(), Arc::clone(&history)));
     let settings = settings.clone();
     let mut world = World { settings, dir, agon, history, players, began: 0 };
@@ -144,8 +143,9 @@ pub async fn run(
     helpers.shutdown().await;
     let (log, servers) = world.end(host, &processes).await?;
     tell("stopped; looking at the log");
-    let read =
-        block_in_place(|| check::check(&log, &world.players, &cups.announced(), &world.history))?;
+    let read = block_in_place(|| {
+        check::check(&log, &world.players, &cups.announced(), &world.history, true)
+    })?;
     let verified = verify(&world.agon, &log)?;
     drop(servers);
     Ok(world.report(lasted, read, verified, &cups, watcher.peaks()))
@@ -153,9 +153,10 @@ pub async fn run(
 
 type Tell = dyn Fn(&str) + Send + Sync;
 
-async fn players(count: usize, places: &Places) -> Result<Vec<Arc<Player>>> {
+async fn players(count: usize, host: &Host) -> Result<Vec<Arc<Player>>> {
     let mut players = Vec::new();
     for number in 0..count {
+        let places = host.places_of(number);
         // Some of each kind are left alone, and some are disturbed.
         let (how, to) = match number % 8 {
             0 | 3 => (How::Process, &places.tcp),
@@ -196,7 +197,8 @@ impl World {
                 continue;
             }
             let (think, history) = (self.settings.think(), Arc::clone(&self.history));
-            helpers.spawn(player::play(own, history, think, chance.fork(), over.subscribe()));
+            let (over, silent) = (over.subscribe(), watch::Sender::new(false).subscribe());
+            helpers.spawn(player::play(own, history, think, chance.fork(), over, silent));
         }
         let processes = Arc::new(processes);
         helpers.spawn(look_after(Arc::clone(&processes), Arc::clone(&self.history)));
@@ -314,7 +316,7 @@ impl World {
 }
 
 /// Records stalls of the harness, which make players late.
-async fn stalls(history: Arc<History>) {
+pub(crate) async fn stalls(history: Arc<History>) {
     loop {
         let (from, before) = (history.now(), Instant::now());
         tokio::time::sleep(TICK.0).await;
@@ -358,7 +360,8 @@ async fn progress(cups: Arc<Cups>, world: World, closing: watch::Receiver<bool>,
     }
 }
 
-fn verify(agon: &Path, log: &LogPlace) -> Result<Verified> {
+/// Has `agon verify` check a log.
+pub(crate) fn verify(agon: &Path, log: &LogPlace) -> Result<Verified> {
     let began = Instant::now();
     let mut command = Command::new(agon);
     command.args(["verify", "--quiet"]).arg(log.argument()).stdin(Stdio::null());

@@ -95,7 +95,7 @@ fn checked(test: &str, events: &[(&str, &str, Value)], players: &[Arc<Player>]) 
     }
     drop(db);
     let announced = ["cup-1".to_owned()].into();
-    check::check(&LogPlace::Folder(dir.0.clone()), players, &announced, &History::new())
+    check::check(&LogPlace::Folder(dir.0.clone()), players, &announced, &History::new(), true)
         .expect("a log")
 }
 

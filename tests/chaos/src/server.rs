@@ -60,11 +60,17 @@ pub(crate) struct Server {
     http: watch::Sender<SocketAddr>,
     pub(crate) operator: String,
     pub(crate) alive: Alive,
-    /// The database of a node; `None` if the log is a file.
-    store: Option<String>,
+    /// The database and the bus of a node; `None` if the log is a file.
+    cluster: Option<ClusterAddresses>,
     /// The file that sets the faked wall clock; `None` if the library is not installed.
     clock: Option<PathBuf>,
     down_since: Option<Ms>,
+}
+
+/// The servers that the nodes of a cluster share.
+pub(crate) struct ClusterAddresses {
+    pub(crate) store: String,
+    pub(crate) bus: String,
 }
 
 impl Drop for Server {
@@ -77,17 +83,17 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// A server that does not run yet, with this configuration and, if it is a node, a database.
+    /// A server that does not run yet, with this configuration and, if it is a node, its cluster.
     pub(crate) fn new(
         agon: &Path,
         dir: &Path,
         config: &str,
-        store: Option<String>,
+        cluster: Option<ClusterAddresses>,
     ) -> Result<Server> {
         fs::write(dir.join("agon.toml"), config).context("the server's configuration")?;
         let any: SocketAddr = "127.0.0.1:0".parse().expect("an address");
         // A node that stands by does not say where it listens, so it is given ports that are free.
-        let port = || match &store {
+        let port = || match &cluster {
             Some(_) => TcpListener::bind(any)?.local_addr(),
             None => Ok(any),
         };
@@ -101,7 +107,7 @@ impl Server {
             http: watch::Sender::new(http),
             operator: String::new(),
             alive: Alive::default(),
-            store,
+            cluster,
             clock,
             down_since: None,
         };
@@ -136,7 +142,7 @@ impl Server {
         Places { tcp: self.tcp.subscribe(), http: self.http.subscribe() }
     }
 
-    /// Whether its wall clock can be set.
+    /// Returns whether its wall clock can be set.
     pub(crate) fn has_clock(&self) -> bool {
         self.clock.is_some()
     }
@@ -157,8 +163,8 @@ impl Server {
         command.args(["serve", "--config", "agon.toml", "--json"]);
         command.args(["--tcp", &self.tcp.borrow().to_string()]);
         command.args(["--http", &self.http.borrow().to_string()]);
-        if let Some(store) = &self.store {
-            command.args(["--store", store]);
+        if let Some(ClusterAddresses { store, bus }) = &self.cluster {
+            command.args(["--store", store, "--bus", bus]);
         }
         // Signals from the terminal must not reach the server.
         command.current_dir(&self.dir).stdin(Stdio::null()).process_group(0);

@@ -91,7 +91,7 @@ impl Trouble {
         }
     }
 
-    /// Whether it sets a wall clock.
+    /// Returns whether it sets a wall clock.
     fn sets_clock(self) -> bool {
         let server = [ServerTrouble::ClockAhead, ServerTrouble::ClockBack].map(Trouble::Server);
         server.contains(&self) || self == Trouble::Nodes(NodeTrouble::WrongClock)

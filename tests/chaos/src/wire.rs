@@ -79,6 +79,13 @@ impl Wire {
         }
     }
 
+    /// Waits until the connection is lost. Never returns if bytes are waiting to be read.
+    pub(crate) async fn lost(&self) {
+        if matches!(self.socket.peek(&mut [0]).await, Ok(1..)) {
+            std::future::pending::<()>().await;
+        }
+    }
+
     pub(crate) async fn say(&mut self, message: &str) -> io::Result<()> {
         match &self.framing {
             Framing::Lines(_) => self.socket.write_all(format!("{message}\n").as_bytes()).await,

@@ -5,15 +5,11 @@ use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 
-use crate::free_port;
-
-/// How long a server may take to start or stop on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::{free_port, wait_until};
 
 /// A running PostgreSQL server.
 pub struct Postgres {
@@ -173,12 +169,4 @@ fn run(command: &mut Command) {
     let name = name.collect::<Vec<_>>().join(" ");
     let done = command.output().unwrap_or_else(|error| panic!("{name}: {error}"));
     assert!(done.status.success(), "{name}: {}", String::from_utf8_lossy(&done.stderr));
-}
-
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
-        std::thread::park_timeout(Duration::from_millis(20));
-    }
 }

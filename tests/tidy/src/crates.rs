@@ -15,6 +15,7 @@ const ORDER: &[&str] = &[
     "agon-bots",
     "agon-analysis",
     "agon-engine",
+    "agon-driver",
     "agon-client",
     "agon-runner",
     "agon-server",

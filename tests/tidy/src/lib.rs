@@ -7,7 +7,9 @@
 #![cfg(test)]
 
 mod crates;
+mod names;
 mod pages;
+mod prose;
 mod source;
 mod tree;
 

@@ -1,5 +1,5 @@
-//! Promises about pages: links lead somewhere, decision pages are numbered, no page or program names
-//! a path of somebody's machine.
+//! Promises about pages: links lead somewhere, decision pages are numbered, no page or program
+//! names a path of somebody's machine.
 
 use crate::assert_none;
 use crate::tree::{File, files, top};

@@ -1,5 +1,5 @@
-//! Promises about Rust files: module docs, 100 columns, short functions, no `#[allow]`, no `unsafe`,
-//! no test that sleeps.
+//! Promises about Rust files: module docs, 100 columns, short functions, no `#[allow]`, no
+//! `unsafe`, no test that sleeps.
 
 use crate::assert_none;
 use crate::tree::{File, files};
@@ -29,14 +29,14 @@ const LONG_FUNCTIONS: &[(&str, &str)] = &[
     ("seeds.rs", "every_message_of_the_queue_document_has_a_transcript"),
     ("serve.rs", "run"),
     ("step.rs", "step"),
-    ("verify.rs", "verify_match"),
     ("verify.rs", "verify_tournament"),
 ];
 
 /// How many lines of comments are too wide. The number may only shrink.
-const WIDE_COMMENTS_MAX: usize = 127;
+const WIDE_COMMENTS_MAX: usize = 100;
 
-/// Functions of tests that may sleep: they make a machine busy or a load uneven, and wait for nothing.
+/// Functions of tests that may sleep: they make a machine busy or a load uneven, and wait for
+/// nothing.
 const SLEEPERS: &[(&str, &str)] = &[
     ("crates/agon/tests/server/attack.rs", "never_send"),
     ("crates/agon/tests/server/attack.rs", "read_replay"),

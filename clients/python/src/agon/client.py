@@ -51,7 +51,7 @@ class _Wish:
     """A place in a queue, a sign-up, or the reply to an invitation."""
 
     message: Dict[str, Any]
-    #: Whether a refusal ends everything: it does for the first wish of its kind.
+    #: True if a refusal ends everything: it does for the first wish of its kind.
     needed: bool
     #: In how many things the player was involved when it was sent.
     involved: int = 0

@@ -89,7 +89,7 @@ class ProxyTournamentManager:
 
     def __init__(self, player: FishPlayer) -> None:
         self.player = player
-        #: Whether the player won, once the tournament is over.
+        #: True if the player won, once the tournament is over.
         self.won: Optional[bool] = None
 
     @staticmethod

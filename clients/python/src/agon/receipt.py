@@ -11,7 +11,7 @@ import json
 import time
 from typing import Any, Dict, IO, Optional
 
-#: What the server says that is worth keeping, by the word of its notice.
+#: The notices that belong in a receipt.
 KEPT = ("tournament", "match-over", "tournament-ended")
 
 

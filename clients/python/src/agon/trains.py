@@ -17,7 +17,7 @@ Destination = Tuple[str, str]
 
 #: All colours, in alphabetical order.
 COLORS: Tuple[Color, ...] = ("blue", "green", "red", "white")
-#: What a destination is worth, joined or not, and what the longest path is.
+#: The points for a destination, gained or lost, and for the longest path.
 DESTINATION_POINTS, LONGEST_POINTS = 10, 20
 
 

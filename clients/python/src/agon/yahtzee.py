@@ -24,7 +24,7 @@ LOWER: Tuple[Box, ...] = (
 )
 #: All boxes, in the order of the card.
 BOXES: Tuple[Box, ...] = UPPER + LOWER
-#: What 63 points in the upper boxes earn, and what five alike earn once the Yahtzee box holds 50.
+#: The bonus for 63 points in the upper boxes, and for five alike once the Yahtzee box holds 50.
 UPPER_BONUS, YAHTZEE_BONUS = 35, 100
 
 Boxes = Mapping[Box, Optional[int]]

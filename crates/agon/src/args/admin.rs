@@ -50,10 +50,10 @@ pub(crate) enum AdminCommand {
     Status,
     /// Tournaments: create, list, show, start, call-off, pause, resume, award, enter, withdraw.
     #[command(subcommand)]
-    Tournament(TournamentCommand),
+    Tournament(AdminTournament),
     /// Matches: show, override, replay, undo.
     #[command(subcommand)]
-    Match(MatchCommand),
+    Match(AdminMatch),
     /// Games: void, undo.
     #[command(subcommand)]
     Game(GameCommand),
@@ -69,7 +69,7 @@ pub(crate) enum AdminCommand {
 }
 
 #[derive(Subcommand, Debug)]
-pub(crate) enum TournamentCommand {
+pub(crate) enum AdminTournament {
     /// Create a tournament. With --sign-up it waits for players, otherwise it starts at once.
     Create(Box<CreateArgs>),
     /// List all tournaments.
@@ -189,7 +189,7 @@ pub(crate) struct Pick {
 }
 
 #[derive(Subcommand, Debug)]
-pub(crate) enum MatchCommand {
+pub(crate) enum AdminMatch {
     /// Show the games and the result of a match.
     Show {
         /// The tournament.

@@ -15,8 +15,8 @@ pub(crate) enum ClusterCommand {
     Status(ClusterStatusArgs),
     /// Let another node play, whichever is there. The drained node stands by.
     Drain(ClusterNodeArgs),
-    /// Let this node play. The one that played stands by.
-    Move(ClusterNodeArgs),
+    /// Move a running tournament, or the lobby with all players, to a node.
+    Move(ClusterMoveArgs),
 }
 
 #[derive(Args, Debug)]
@@ -52,4 +52,40 @@ pub(crate) struct ClusterNodeArgs {
     pub(crate) node: String,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
+}
+
+const MOVE_HELP: &str = "\
+Examples:
+    agon cluster move spring-cup node-b     node-b owns this tournament from now on
+    agon cluster move lobby node-b          node-b plays; the node that played stands by
+
+Players of a tournament keep their connections. With the lobby, all players are
+disconnected and reconnect to the node that plays now. In both cases they get the
+same requests again. Nothing is lost, and nobody is charged.";
+
+fn move_help() -> String {
+    format!("{MOVE_HELP}\n\n{}", exit::HELP)
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = move_help())]
+pub(crate) struct ClusterMoveArgs {
+    /// The tournament, or `lobby`. With one word, the lobby moves to that node.
+    #[arg(value_name = "CELL")]
+    cell: String,
+    /// The node, as `agon cluster status` names it.
+    #[arg(value_name = "NODE")]
+    node: Option<String>,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+}
+
+impl ClusterMoveArgs {
+    /// The tournament that moves, or `None` for the lobby, and the node.
+    pub(crate) fn order(&self) -> (Option<&str>, &str) {
+        match &self.node {
+            None => (None, &self.cell),
+            Some(node) => (Some(self.cell.as_str()).filter(|cell| *cell != "lobby"), node),
+        }
+    }
 }

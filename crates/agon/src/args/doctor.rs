@@ -4,9 +4,9 @@ use crate::exit;
 use clap::Args as ClapArgs;
 
 const DOCTOR_HELP: &str = "\
-Plays whole games with the program, asks it about hundreds of different positions, restarts it at
-every move, and sends messages in pieces, twice and from later versions. Each failure is shown with
-what was sent, what came back and how to fix it. Examinations:
+The exam plays whole games with the program, asks it about hundreds of different positions, restarts
+it at every move, and sends messages in pieces, twice and from later versions. For each failure the
+report shows the message, the reply and how to fix it. Examinations:
     hello answers rules positions time stdout restart long same proposal
     pieces notices errors unknown repeat end children
 With --listen, agon acts as a server for a program that connects by itself (docs/protocol/native.md,

@@ -23,9 +23,9 @@ pub(crate) enum LogCommand {
 }
 
 const CHECK_HELP: &str = "\
-Checks pages, checksums, numbering, JSON and event types, folds every stream, and compares the
-lobby, tournaments and matches with each other. `agon verify` checks another question: whether every
-die and result follows from the rules. The server may run meanwhile.
+The command checks pages, checksums, numbering, JSON and event types, folds every stream, and
+compares the lobby, tournaments and matches with each other. `agon verify` checks another question:
+whether every die and result follows from the rules. The server may run meanwhile.
 
 Code 0: the log is sound. Code 5: it is damaged, and the output names the first bad record.";
 

@@ -1,6 +1,6 @@
 //! Flags of the sandbox for players' programs.
 
-use agon_runner::{Limits, SandboxSettings};
+use agon_runner::{SandboxLimits, SandboxSettings};
 use clap::Args as ClapArgs;
 
 /// For the help of every command that starts programs.
@@ -36,7 +36,7 @@ pub(crate) struct SandboxArgs {
 impl SandboxArgs {
     /// The given settings, overridden by these flags.
     pub(crate) fn over(&self, base: SandboxSettings) -> SandboxSettings {
-        let limits = Limits {
+        let limits = SandboxLimits {
             memory: self.memory.unwrap_or(base.limits.memory),
             cpus: self.cpus.unwrap_or(base.limits.cpus),
             cpu_seconds: self.cpu_time.unwrap_or(base.limits.cpu_seconds),

@@ -40,6 +40,10 @@ pub(crate) struct ServeArgs {
     /// Several servers may share it: one plays, and the others stand by.
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
+    /// A NATS server that the servers of one database share: nats://HOST:PORT. Those that stand by
+    /// then play tournaments as well.
+    #[arg(long, value_name = "URL")]
+    pub(crate) bus: Option<String>,
     /// The address for players; by default 127.0.0.1:7300. Port 0 takes any free port.
     #[arg(long, value_name = "ADDR")]
     pub(crate) tcp: Option<String>,

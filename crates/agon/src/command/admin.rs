@@ -16,7 +16,7 @@ pub(crate) fn admin(args: &AdminArgs) -> Result<Exit> {
     let (http, _) = Http::parse(&args.server).map_err(|error| Misuse(error.to_string()))?;
     let token = login::token(args.token_file.as_deref(), true)?;
     let admin = Admin { http: http.with_token(token), json: args.json };
-    super::client_runtime()?.block_on(admin.run(&args.command))?;
+    super::single_thread()?.block_on(admin.run(&args.command))?;
     Ok(Exit::Success)
 }
 

@@ -114,7 +114,7 @@ impl Wanted<'_> {
         Ok(self.gather(found?))
     }
 
-    /// Whether a stream is a match that was asked for: `match/TOURNAMENT/ID`.
+    /// Returns whether a stream is a match that was asked for: `match/TOURNAMENT/ID`.
     fn has_name(&self, name: &str) -> bool {
         let mut parts = name.split('/');
         let is = |part: Option<&str>, wanted: &Option<String>| {

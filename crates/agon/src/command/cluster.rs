@@ -6,6 +6,14 @@ use crate::exit::{Exit, Misuse};
 use agon_store::{CellRow, LogError, NodeRow, PostgresLog};
 use anyhow::Result;
 use serde_json::json;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long the node that plays has to take an order.
+const ORDER_WAIT: Duration = Duration::from_secs(5);
+
+/// How often to look whether an order was taken.
+const ORDER_PAUSE: Duration = Duration::from_millis(50);
 
 pub(crate) fn cluster(args: &ClusterArgs) -> Result<Exit> {
     match &args.command {
@@ -13,7 +21,10 @@ pub(crate) fn cluster(args: &ClusterArgs) -> Result<Exit> {
         ClusterCommand::Drain(args) => drain(&args.node, &args.store),
         ClusterCommand::Move(args) => {
             let log = open(&args.store)?;
-            hand_over(&log, &args.node)
+            match args.order() {
+                (None, node) => hand_over(&log, node),
+                (Some(tournament), node) => move_tournament(&log, tournament, node),
+            }
         }
     }
 }
@@ -35,7 +46,7 @@ fn drain(node: &str, args: &StoreArgs) -> Result<Exit> {
     if !nodes.iter().any(|known| known.id == node) {
         return Err(unknown(node));
     }
-    if !cells.iter().any(|cell| cell.owner.as_deref() == Some(node)) {
+    if !plays(node, &cells) {
         super::print(&format!("{node} does not play; stop it at any time.\n"))?;
         return Ok(Exit::Success);
     }
@@ -48,7 +59,7 @@ fn drain(node: &str, args: &StoreArgs) -> Result<Exit> {
 
 fn hand_over(log: &PostgresLog, node: &str) -> Result<Exit> {
     let cells = log.cells().map_err(explained)?;
-    if cells.iter().any(|cell| cell.owner.as_deref() == Some(node)) {
+    if plays(node, &cells) {
         super::print(&format!("{node} plays already.\n"))?;
         return Ok(Exit::Success);
     }
@@ -59,15 +70,48 @@ fn hand_over(log: &PostgresLog, node: &str) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
+/// Has the node that plays move a tournament to another node.
+fn move_tournament(log: &PostgresLog, tournament: &str, node: &str) -> Result<Exit> {
+    let running = log.running_tournaments().map_err(explained)?;
+    let Some((_, owner)) = running.iter().find(|(id, _)| id == tournament) else {
+        let why = format!("no tournament {tournament:?} runs");
+        return Err(Misuse(format!("{why}; `agon cluster status --json` lists them")).into());
+    };
+    if owner == node {
+        super::print(&format!("{tournament} is at {node} already.\n"))?;
+        return Ok(Exit::Success);
+    }
+    let nodes = log.nodes().map_err(explained)?;
+    if !nodes.iter().any(|known| known.id == node && known.age < LEASE) {
+        return Err(unknown(node));
+    }
+    log.order_move(tournament, node).map_err(explained)?;
+    let give_up = Instant::now() + ORDER_WAIT;
+    while log.is_move_ordered(tournament).map_err(explained)? {
+        if Instant::now() >= give_up && log.cancel_move(tournament).map_err(explained)? {
+            let why = "no node has taken the order: tournaments move only between nodes with a bus";
+            anyhow::bail!("{why} (agon serve --bus); `agon cluster status` shows who plays");
+        }
+        thread::sleep(ORDER_PAUSE);
+    }
+    super::print(&format!("{tournament} moves to {node}.\n"))?;
+    Ok(Exit::Success)
+}
+
 fn unknown(node: &str) -> anyhow::Error {
     let why = format!("no node {node:?} is there; `agon cluster status` lists the nodes");
     Misuse(why).into()
 }
 
-/// The role of a node.
+/// Returns whether a node owns the log.
+fn plays(node: &str, cells: &[CellRow]) -> bool {
+    let lobby = |cell: &&CellRow| cell.id == PostgresLog::WHOLE;
+    cells.iter().find(lobby).is_some_and(|cell| cell.owner.as_deref() == Some(node))
+}
+
+/// The role of a node. A node that stands by may own tournaments.
 fn role(node: &NodeRow, cells: &[CellRow]) -> &'static str {
-    let owns = cells.iter().any(|cell| cell.owner.as_ref() == Some(&node.id));
-    match (node.age < LEASE, owns) {
+    match (node.age < LEASE, plays(&node.id, cells)) {
         (true, true) => "plays",
         (true, false) => "stands by",
         (false, _) => "silent",
@@ -78,6 +122,11 @@ fn status(args: &ClusterStatusArgs) -> Result<Exit> {
     let log = open(&args.store)?;
     let (nodes, cells) = (log.nodes().map_err(explained)?, log.cells().map_err(explained)?);
     let has_standby = log.has_synchronous_standby().map_err(explained)?;
+    let running = log.running_tournaments().map_err(explained)?;
+    let of_node = |node: &NodeRow| -> Vec<&str> {
+        let own = running.iter().filter(|(_, owner)| *owner == node.id);
+        own.map(|(id, _)| id.as_str()).collect()
+    };
     if args.json {
         let nodes: Vec<_> = nodes
             .iter()
@@ -87,11 +136,13 @@ fn status(args: &ClusterStatusArgs) -> Result<Exit> {
                     "role": role(node, &cells),
                     "address": node.address,
                     "version": node.version,
+                    "tournaments": of_node(node),
                     "heartbeat_age_ms": node.age.as_millis() as u64,
                 })
             })
             .collect();
-        let take_overs = cells.iter().map(|cell| cell.epoch).max();
+        let lobby = cells.iter().find(|cell| cell.id == PostgresLog::WHOLE);
+        let take_overs = lobby.map(|cell| cell.epoch);
         let text =
             json!({"nodes": nodes, "claims": take_overs, "synchronous_standby": has_standby});
         super::print(&format!("{text}\n"))?;
@@ -99,13 +150,16 @@ fn status(args: &ClusterStatusArgs) -> Result<Exit> {
     }
     let width = nodes.iter().map(|node| node.id.len()).max().unwrap_or(0).max(4);
     let mut text = format!(
-        "{:<width$}  {:<9}  {:<21}  {:<7}  heartbeat\n",
-        "node", "role", "players", "version"
+        "{:<width$}  {:<9}  {:<21}  {:<7}  {:<11}  heartbeat\n",
+        "node", "role", "players", "version", "tournaments"
     );
     for node in &nodes {
         let (role, age) = (role(node, &cells), node.age.as_secs_f64());
         let NodeRow { id, address, version, .. } = node;
-        text += &format!("{id:<width$}  {role:<9}  {address:<21}  {version:<7}  {age:.1} s ago\n");
+        let own = of_node(node).len();
+        text += &format!(
+            "{id:<width$}  {role:<9}  {address:<21}  {version:<7}  {own:<11}  {age:.1} s ago\n"
+        );
     }
     text += match has_standby {
         true => "The database has a synchronous standby.\n",

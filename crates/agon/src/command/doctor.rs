@@ -8,7 +8,6 @@ use agon_runner::{Sandbox, SandboxSettings, Stop};
 use anyhow::{Context, Result};
 use std::io::IsTerminal;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
 
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit> {
     if args.sandbox {
@@ -56,16 +55,7 @@ fn sandbox(args: &DoctorArgs) -> Result<Exit> {
 /// Runs the exam until it ends, or until Ctrl-C.
 async fn examine(args: &DoctorArgs, settings: &ExamSettings, quiet: bool) -> Result<ExamReport> {
     let stop = Stop::default();
-    let asked = stop.clone();
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let signals = tokio::spawn(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-        asked.ask();
-    });
+    let signals = super::stop_on_signals(stop.clone())?;
     let progress = show::ExamProgress::new(quiet);
     let tell = |step: agon_runner::doctor::ExamStep| progress.step(&step);
     let report = match &args.listen {

@@ -12,7 +12,9 @@ use crate::args::JoinArgs;
 use crate::command::login;
 use crate::exit::{Exit, Misuse};
 use agon_bots::Houses;
-use agon_client::{Address, Client, ClientError, Event, Notice, Refused, Running, Settings};
+use agon_client::{
+    Address, Client, ClientError, ClientEvent, ClientSettings, Notice, Refused, Running,
+};
 use agon_core::{Age, Nonce, TournamentId};
 use agon_games::Registry;
 use agon_wire::native::{self, FromPlayer};
@@ -63,10 +65,10 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Exit> {
     let server = Address::parse(&args.server).map_err(|error| Misuse(error.to_string()))?;
     let mut player = Player::new(args)?;
     super::solve::use_cache(None);
-    let mut settings = Settings::new(server, login);
+    let mut settings = ClientSettings::new(server, login);
     settings.name = concat!("agon-join/", env!("CARGO_PKG_VERSION")).into();
     settings.tries_max = u32::MAX;
-    let runtime = super::client_runtime()?;
+    let runtime = super::single_thread()?;
     (settings.nonce, settings.proposal, settings.history) =
         runtime.block_on(player.introduction(args))?;
     let mut receipt = args.receipt.as_deref().map(ReceiptWriter::open).transpose()?;
@@ -154,7 +156,7 @@ impl Join<'_> {
         Ok(Exit::Success)
     }
 
-    /// Whether there is more to play, or to record in the receipt.
+    /// Returns whether there is more to play, or to record in the receipt.
     fn goes_on(&self) -> bool {
         let noted = self.receipt.as_ref().is_none_or(ReceiptWriter::is_complete);
         self.times().is_none_or(|times| self.over < times) || !noted
@@ -174,14 +176,14 @@ impl Join<'_> {
         Ok(())
     }
 
-    async fn happened(&mut self, event: Event) -> Result<()> {
+    async fn happened(&mut self, event: ClientEvent) -> Result<()> {
         if let Some(receipt) = &mut self.receipt {
             receipt.heard(&event)?;
         }
         // Tournaments may have ended while the connection was lost.
         for over in self.running.heard(&event) {
             let won = match &event {
-                Event::Notice(notice) if notice.tournament().as_ref() == Some(&over) => {
+                ClientEvent::Notice(notice) if notice.tournament().as_ref() == Some(&over) => {
                     notice.won()
                 }
                 _ => None,
@@ -189,23 +191,23 @@ impl Join<'_> {
             self.is_over(&over, won).await?;
         }
         match event {
-            Event::Request(request) => {
+            ClientEvent::Request(request) => {
                 let tournament = request.in_match.tournament.as_str();
                 if let Some(playing) = self.players.get_mut(tournament) {
                     playing.ask(request.id, request.line);
                 }
             }
-            Event::Notice(notice) => self.noticed(&notice).await?,
-            Event::Refused(refused) => self.refused(&refused)?,
-            Event::Lost => {
+            ClientEvent::Notice(notice) => self.noticed(&notice).await?,
+            ClientEvent::Refused(refused) => self.refused(&refused)?,
+            ClientEvent::Lost => {
                 self.replies = 0;
                 eprintln!("agon: the connection is lost; reconnecting");
             }
-            Event::Back { .. } => eprintln!("agon: reconnected to {}", self.args.server),
-            Event::Done(what) if matches!(what.as_str(), "accept" | "ready") => {
+            ClientEvent::Back { .. } => eprintln!("agon: reconnected to {}", self.args.server),
+            ClientEvent::Done(what) if matches!(what.as_str(), "accept" | "ready") => {
                 self.replies = self.replies.saturating_sub(1);
             }
-            Event::Again(_) | Event::Done(_) => {}
+            ClientEvent::Again(_) | ClientEvent::Done(_) => {}
         }
         Ok(())
     }

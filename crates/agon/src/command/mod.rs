@@ -27,6 +27,7 @@ pub(crate) use analyse::Analysis;
 use crate::args::{Args, Command};
 use crate::exit::Exit;
 use anyhow::{Context, Result};
+use tokio::signal::unix::{SignalKind, signal};
 
 pub(crate) fn dispatch(args: Args) -> Result<Exit> {
     match args.command {
@@ -54,10 +55,23 @@ pub(crate) fn dispatch(args: Args) -> Result<Exit> {
     }
 }
 
-/// A runtime for a client, with one thread.
-pub(crate) fn client_runtime() -> Result<tokio::runtime::Runtime> {
+/// A runtime with one thread, for a client or a run.
+pub(crate) fn single_thread() -> Result<tokio::runtime::Runtime> {
     let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
     built.context("failed to start the runtime")
+}
+
+/// Asks a run or an exam to stop at Ctrl-C or SIGTERM. Signals count from the call on.
+fn stop_on_signals(stop: agon_runner::Stop) -> Result<tokio::task::JoinHandle<()>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        stop.ask();
+    }))
 }
 
 /// Writes to stdout. A closed pipe (`agon list | head`) is no error.

@@ -20,7 +20,7 @@ pub(crate) fn play(args: &PlayArgs) -> Result<Exit> {
     }
     super::solve::use_cache(None);
     let colour = coloured(args.colour);
-    let runtime = super::client_runtime()?;
+    let runtime = super::single_thread()?;
     let exit = runtime.block_on(async {
         match &args.server {
             Some(server) => there::play(args, server, colour).await,
@@ -32,7 +32,7 @@ pub(crate) fn play(args: &PlayArgs) -> Result<Exit> {
     exit
 }
 
-/// Whether to use colours.
+/// Returns whether to use colours.
 pub(super) fn coloured(colour: ColourArg) -> bool {
     match colour {
         ColourArg::Always => true,

@@ -163,8 +163,8 @@ impl Teller<'_> {
                 let (Some(after), Some(player)) = (after, seats.get(accepted.seat.index())) else {
                     return;
                 };
-                let told = after.tell(before, accepted.seat, accepted.answer.get());
-                let _ = writeln!(self.out, "  {player} {told}");
+                let text = after.tell(before, accepted.seat, accepted.answer.get());
+                let _ = writeln!(self.out, "  {player} {text}");
                 self.moves += 1;
                 let every = self.args.every.unwrap_or(8 * seats.len() as u32);
                 if every > 0 && self.moves.is_multiple_of(every) && played.referee().is_some() {

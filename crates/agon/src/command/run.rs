@@ -6,13 +6,12 @@ use crate::exit::{Exit, Misuse, NotHeld};
 use crate::show;
 use agon_bots::Houses;
 use agon_core::{Commitment, Event, Line, Results, Secret};
-use agon_runner::{Folder, Outcome, Plays, RunSettings, Sandbox, Stop};
+use agon_runner::{Folder, Plays, RunOutcome, RunSettings, Sandbox, Stop};
 use agon_store::{FileLog, Log, Sync};
 use anyhow::{Context, Result};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
-use tokio::signal::unix::{SignalKind, signal};
 
 /// A run that is ready to be played.
 pub(crate) struct Ready {
@@ -88,7 +87,7 @@ fn resume(args: &RunArgs, dir: &Path) -> Result<Ready> {
     Ok(Ready { folder, secret, sandbox, resume_flags })
 }
 
-/// Whether the secret may be in a file, because no player can open it.
+/// Returns whether the secret may be in a file, because no player can open it.
 fn may_keep_secret(settings: &RunSettings, sandbox: &Sandbox) -> bool {
     !has_programs(settings) || sandbox.hides_files()
 }
@@ -131,30 +130,17 @@ fn committed(folder: &Folder, settings: &RunSettings) -> Result<Option<Commitmen
 }
 
 /// Plays the run in the folder and shows progress on stderr.
-pub(crate) fn play(ready: Ready, sync: Sync, quiet: bool) -> Result<Outcome> {
+pub(crate) fn play(ready: Ready, sync: Sync, quiet: bool) -> Result<RunOutcome> {
     let Ready { folder, secret, sandbox, .. } = ready;
     let settings = folder.open()?;
     crate::command::solve::use_cache(None);
     let stop = Stop::default();
     let progress = show::Progress::start(&settings, quiet);
     // The players need the other cores: one thread handles tens of thousands of decisions a second.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("failed to start the runtime")?;
+    let runtime = super::single_thread()?;
     let teller = progress.teller();
-    let asked = stop.clone();
     let outcome = runtime.block_on(async {
-        // Installed here, so that no signal is missed before the task runs.
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        let signals = tokio::spawn(async move {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-            asked.ask();
-        });
+        let signals = super::stop_on_signals(stop.clone())?;
         let players = agon_runner::Known {
             games: agon_analysis::registry(),
             houses: Arc::new(Houses::standard()),
@@ -228,7 +214,7 @@ fn quoted(folder: &Folder) -> String {
     }
 }
 
-fn finish(args: &RunArgs, folder: &Folder, command: &str, outcome: &Outcome) -> Result<Exit> {
+fn finish(args: &RunArgs, folder: &Folder, command: &str, outcome: &RunOutcome) -> Result<Exit> {
     if outcome.stopped {
         eprintln!("Stopped. Nothing is lost; continue with:\n\n    {command}\n");
         return Ok(Exit::Stopped);

@@ -16,7 +16,8 @@ use agon_core::PlayerName;
 use agon_server::query::{IssueOperatorToken, OpenSignUp};
 use agon_server::web::{Hosts, answer_starting, serve_http};
 use agon_server::{
-    Driver, Gateway, Handle, ServerError, Tls, serve_erlang, serve_peers, serve_tcp,
+    Driver, EngineRole, Gateway, Handle, PortConnections, RelayPort, Relays, ServerError,
+    StandbyListener, Tls, serve_erlang, serve_peers, serve_tcp,
 };
 use agon_store::{Log, LogError, without_password};
 use anyhow::{Context, Result};
@@ -38,6 +39,10 @@ pub(crate) const LOG_FILE: &str = "agon.sqlite";
 
 /// The file with the counts of wrong passwords, beside the log.
 const PASSWORDS_FILE: &str = "agon.sqlite.passwords";
+
+/// The names of ports, the same on all nodes of a cluster.
+const TCP: &str = "tcp";
+const HTTP: &str = "http";
 
 /// The operator's account.
 const OPERATOR: &str = "operator";
@@ -178,18 +183,27 @@ async fn run(
     // HTTP requests that come before the log is read get 503.
     let (up, heard) = oneshot::channel();
     let (reason, reasons) = watch::channel(store::STARTING);
-    let starting = tokio::spawn(answer_starting(http, tls.clone(), reasons, heard));
+    let relay = settings.store.is_some().then(|| RelayPort::new(settings.limits.clone()));
+    let starting = tokio::spawn(answer_starting(http, tls.clone(), relay.clone(), reasons, heard));
+    let own = StandbyListener { port: TCP, listener: &tcp, tls: tls.clone() };
+    let others = ports.iter().map(|(port, listener)| {
+        let tls = tls.clone().filter(|_| port.peers.tls);
+        StandbyListener { port: port.system, listener, tls }
+    });
     let standby = store::Standby {
-        tcp: &tcp,
-        others: ports.iter().map(|(_, listener)| listener).collect(),
-        has_tls: tls.is_some(),
+        address: places.tcp.to_string(),
+        listeners: std::iter::once(own).chain(others).collect(),
+        relay,
         reason: &reason,
         rejoins: args.rejoin,
     };
-    let Some(log) = store::open(&settings, standby, &mut signals).await? else {
+    let Some(store::OpenLog { log, node, nodes }) =
+        store::open(&settings, standby, &mut signals, pages).await?
+    else {
         return Ok(Ended::Stopped);
     };
-    let driver = tokio::task::block_in_place(|| open_engine(Arc::clone(&log), &settings, pages))?;
+    let opening = || open_engine(Arc::clone(&log), nodes, &settings, pages);
+    let driver = tokio::task::block_in_place(opening)?;
     let handle = driver.handle();
     let (over, mut ended) = oneshot::channel();
     std::thread::spawn(move || over.send(driver.run()));
@@ -203,18 +217,24 @@ async fn run(
     if let Some((listener, node)) = erlang {
         serve_erlang(listener, gateway.clone(), node.clone()).await?;
     }
-    tokio::spawn(serve_tcp(tcp, gateway.clone()));
+    let bus = settings.bus.as_ref().map(|(address, _)| address.clone());
+    let relays = bus.map(|address| Relays::start(address, node, handle.clone()));
+    let incoming = |port: &str, listener: TcpListener| match &relays {
+        Some(relays) => relays.incoming(port, listener),
+        None => PortConnections::from(listener),
+    };
+    tokio::spawn(serve_tcp(incoming(TCP, tcp), gateway.clone()));
     for (port, listener) in ports {
         let series = Arc::clone(&port.peers.series);
         if let Some(opened) = handle.ask(OpenSignUp(series)).await {
             opened.map_err(|error| Misuse(format!("[{}]: {error}", port.system)))?;
         }
-        tokio::spawn(serve_peers(listener, gateway.clone(), port.peers));
+        tokio::spawn(serve_peers(incoming(port.system, listener), gateway.clone(), port.peers));
     }
     let hosts = hosts(&settings.hosts);
-    let http = http.into_std().context("failed to listen for HTTP")?;
+    let http = incoming(HTTP, http);
     pages.spawn(async move {
-        match TcpListener::from_std(http) {
+        match http.moved_here() {
             Ok(http) => {
                 let (host, players) = (Arc::clone(gateway.host()), gateway.player_sockets());
                 serve_http(http, host, players, hosts).await;
@@ -234,6 +254,9 @@ async fn run(
         result = &mut ended => (result, Ended::LeaseLost),
         () = asked_to_stop(signals, handle) => (ended.await, Ended::Stopped),
     };
+    if let Some(relays) = relays {
+        tokio::task::block_in_place(|| relays.stop());
+    }
     let result = result.context("the engine ended without an error; this is a bug")?;
     match result {
         Err(error) if settings.store.is_some() && error.may_stand_by() => {
@@ -259,13 +282,18 @@ fn hosts(set: &[String]) -> Hosts {
 /// Reads the log and resumes everything that is in progress.
 fn open_engine(
     log: Arc<dyn Log>,
+    nodes: Option<store::Nodes>,
     settings: &Serve,
     pages: &tokio::runtime::Handle,
 ) -> Result<Driver> {
     let started = Instant::now();
     let (games, houses) = (agon_analysis::registry(), Houses::standard());
-    let (own, limits) = (settings.settings.clone(), &settings.limits);
-    let driver = Driver::open(log, games, houses, own, limits, pages.clone())
+    let (mut own, limits) = (settings.settings.clone(), &settings.limits);
+    let links = nodes.map(|nodes| {
+        own.role = EngineRole::LobbyOfNodes { joined: nodes.joined };
+        nodes.links
+    });
+    let driver = Driver::open_among(links, log, games, houses, own, limits, pages.clone())
         .map_err(|error| explained(error, &settings.data))?;
     match settings.store {
         Some(_) => driver.handle().note_takeover(started.elapsed()),

@@ -1,7 +1,9 @@
 //! The log of a run or a server: which streams it has, and work on all of them at once.
 
 use super::serve::store::next_step;
-use agon_store::{FileLog, Log, PostgresLog, SqliteLog, StreamPart, read_file, without_password};
+use agon_store::{
+    FileLog, Log, PostgresLog, ReaderShare, SqliteLog, StreamPart, read_file, without_password,
+};
 use anyhow::{Context, Result};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -108,7 +110,7 @@ impl Source {
                     }
                 });
                 done.extend(result.transpose().map(|result| (text.name.to_owned(), result)));
-                progress.done.fetch_add(1, Ordering::Relaxed);
+                progress.add_one();
             }
         };
         std::thread::scope(|scope| {
@@ -136,7 +138,7 @@ impl Source {
             let (mut waits, mut is_sent) = (vec![false; left.len()], vec![false; left.len()]);
             let mut held_bytes = 0;
             // A stream that cannot be read together is loaded by itself, which names the error.
-            let _ = log.read_together(&left, &mut |part| {
+            let _ = log.read_together(&left, ReaderShare::ALL, &mut |part| {
                 let StreamPart { stream, lines, is_last, events } = part;
                 let text = &mut texts[stream];
                 // A stream that begins while the memory is full waits for the next pass.
@@ -246,6 +248,23 @@ impl Progress {
 
     fn is_due(&self) -> bool {
         self.is_shown && self.started.elapsed() > Duration::from_secs(1)
+    }
+
+    /// Counts a stream as done.
+    pub(crate) fn add_one(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Shows the progress of work on another thread.
+    pub(crate) fn show_during<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(work);
+            while !thread.is_finished() {
+                self.show();
+            }
+            self.clear();
+            thread.join().expect("the work on streams does not panic")
+        })
     }
 
     /// Draws the line, and waits a moment.

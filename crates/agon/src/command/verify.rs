@@ -3,11 +3,13 @@
 use super::source::{Progress, Source, address_of, shown};
 use crate::args::VerifyArgs;
 use crate::exit::{Exit, Misuse, Unreadable};
-use agon_core::verify::{self, Finding, MatchCheck, Receipt, ReceiptCheck, TournamentCheck};
+use agon_core::verify::{
+    self, Finding, MatchCheck, Receipt, ReceiptCheck, RunningMatchCheck, TournamentCheck,
+};
 use agon_core::{Event, Head, Line, PlayerName, Results, Secret, TournamentId};
 use agon_games::Registry;
 use agon_runner::Folder;
-use agon_store::{Log, read_file};
+use agon_store::{Log, fold_together, read_file};
 use anyhow::Result;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -365,21 +367,59 @@ impl Checks<'_> {
         names: &[String],
         tournaments: &Found<TournamentCheck>,
     ) -> Result<Verdict<Found<MatchCheck>>> {
-        self.each(names, |_, name, lines| {
+        let secret = |name: &str| {
             let tournament = name.split('/').nth(1).and_then(|id| tournaments.get(id));
             let tournament = tournament.map(|(check, _)| check);
             let lost = tournament.is_some_and(|check| {
                 name.rsplit('/').next().is_some_and(|id| check.of_lost_luck.contains(&id.into()))
             });
             let secret = tournament.and_then(|check| check.secret.as_ref());
-            let secret = secret.or(self.known.as_ref()).filter(|_| !lost);
+            secret.or(self.known.as_ref()).filter(|_| !lost)
+        };
+        let mut found = self.matches_while_read(names, &secret);
+        let rest: Vec<String> =
+            names.iter().filter(|name| !found.contains_key(*name)).cloned().collect();
+        let checked = self.each(&rest, |_, name, lines| {
+            let receipt = self.claims.receipt.as_ref();
+            let running = secret(name).filter(|_| receipt.is_none()).and_then(|secret| {
+                RunningMatchCheck::new(name, &self.games, secret).of_lines(lines)
+            });
+            if let Some(check) = running {
+                return Ok(Ok((check, ReceiptCheck::default())));
+            }
             Ok(verify::read(lines).and_then(|lines| {
-                let check = verify::verify_match(&lines, &self.games, secret)?;
-                let receipt = self.claims.receipt.as_ref();
+                let check = verify::verify_match(&lines, &self.games, secret(name))?;
                 let seen = receipt.map(|one| one.check_match(&lines, &self.games)).transpose()?;
                 Ok((check, seen.unwrap_or_default()))
             }))
-        })
+        })?;
+        Ok(checked.map(|checked| {
+            found.extend(checked);
+            found
+        }))
+    }
+
+    /// Checks matches while the log is read, without keeping their streams. Matches are missing if
+    /// they need another look, or if the log cannot be read that way.
+    fn matches_while_read<'a>(
+        &'a self,
+        names: &[String],
+        secret: &(impl Fn(&str) -> Option<&'a Secret> + Sync),
+    ) -> Found<MatchCheck> {
+        if self.claims.receipt.is_some() {
+            return Found::new();
+        }
+        let (names, secrets): (Vec<&str>, Vec<&Secret>) =
+            names.iter().filter_map(|name| Some((name.as_str(), secret(name)?))).unzip();
+        let begin = |at: usize| RunningMatchCheck::new(names[at], &self.games, secrets[at]);
+        let add = |running: &mut RunningMatchCheck<'_>, line: &str| running.add(line);
+        let end = |running: RunningMatchCheck<'_>| {
+            self.progress.add_one();
+            running.finish().map(|check| (check, ReceiptCheck::default()))
+        };
+        let log = self.source.log();
+        let found = self.progress.show_during(|| fold_together(log, &names, begin, add, end));
+        found.into_iter().map(|(at, check)| (names[at].to_owned(), check)).collect()
     }
 
     /// Checks streams on all cores. Returns the result for each stream that has events, or the finding of the first invalid

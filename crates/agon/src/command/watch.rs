@@ -25,7 +25,7 @@ pub(crate) fn watch(args: &WatchArgs) -> Result<Exit> {
     let terminal = std::io::stdout().is_terminal() && !args.json;
     let (games, colour) = (Registry::standard(), coloured(args.colour));
     let watch = Watch { args, http, games, colour, terminal };
-    let runtime = super::client_runtime()?;
+    let runtime = super::single_thread()?;
     runtime.block_on(async {
         tokio::select! {
             watched = watch.run(&parts) => watched.map(|()| Exit::Success),

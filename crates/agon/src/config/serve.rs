@@ -10,7 +10,7 @@ use agon_bots::Houses;
 use agon_core::lobby::{Announcement, Selection};
 use agon_core::{PlayerName, Policy, Preset, Raw, TournamentId};
 use agon_games::Registry;
-use agon_server::{EngineRole, Limits, SecondLogin, Settings};
+use agon_server::{BusAddress, EngineRole, Limits, SecondLogin, Settings};
 use agon_store::{PostgresLog, without_password};
 use anyhow::Result;
 use serde::Deserialize;
@@ -32,6 +32,7 @@ const ENGINE_THREADS_MAX: u16 = 64;
 struct ServeFile {
     data: Option<PathBuf>,
     store: Option<String>,
+    bus: Option<String>,
     tcp: Option<String>,
     http: Option<String>,
     hosts: Option<Vec<String>>,
@@ -124,6 +125,8 @@ pub(crate) struct Serve {
     pub(crate) data: PathBuf,
     /// The database of the log, instead of the folder.
     pub(crate) store: Option<String>,
+    /// The bus over which nodes share the work, with the address as it was given.
+    pub(crate) bus: Option<(BusAddress, String)>,
     pub(crate) tcp: String,
     pub(crate) http: String,
     /// Names by which browsers reach the server.
@@ -156,7 +159,14 @@ impl Serve {
         if let Some(folder) = args.config.as_deref().and_then(Path::parent) {
             resolve_paths(&mut file, folder);
         }
-        Serve::over(file, std::env::vars_os(), args)
+        let serve = Serve::over(file, std::env::vars_os(), args)?;
+        let is_alone = serve.settings.role == EngineRole::ALONE;
+        if serve.bus.is_some() && (serve.store.is_none() || !is_alone) {
+            let why = "bus: nodes share work only over a database; give --store, and no \
+                       engine_threads";
+            return Err(Misuse(why.into()).into());
+        }
+        Ok(serve)
     }
 
     /// Like `read`, with the text of the file and the variables given.
@@ -192,9 +202,12 @@ impl Serve {
         diagnostics::parse(&log)?;
         let tls = tls(args, file.tls)?;
         let limits = limits(&file.limits)?;
+        let store = store(args.store.clone().or(file.store))?;
+        let bus = bus(args.bus.clone().or(file.bus))?;
         Ok(Serve {
             data: data.unwrap_or_else(|| Path::new("agon-data").to_owned()),
-            store: store(args.store.clone().or(file.store))?,
+            store,
+            bus,
             tcp: args.tcp.clone().or(file.tcp).unwrap_or_else(|| TCP.into()),
             http: args.http.clone().or(file.http).unwrap_or_else(|| HTTP.into()),
             hosts: file.hosts.unwrap_or_default(),
@@ -211,7 +224,7 @@ impl Serve {
         })
     }
 
-    /// Whether a setting was given, and is not a default.
+    /// Returns whether a setting was given, and is not a default.
     pub(crate) fn is_chosen(&self, path: &str) -> bool {
         self.layers.source(path).is_some()
     }
@@ -231,6 +244,7 @@ impl Serve {
         let mut all = serde_json::json!({
             "data": self.data,
             "store": self.store.as_deref().map(without_password),
+            "bus": self.bus.as_ref().map(|(_, url)| without_password(url)),
             "tcp": self.tcp,
             "http": self.http,
             "hosts": self.hosts,
@@ -242,7 +256,7 @@ impl Serve {
             "observer_delay_ms": self.settings.observer_delay_ms,
             "engine_threads": match self.settings.role {
                 EngineRole::Lobby { cell_engines } => cell_engines + 1,
-                EngineRole::Cells => 1,
+                EngineRole::LobbyOfNodes { .. } | EngineRole::Cells => 1,
             },
             "seed": self.settings.seed,
             "operator_token_file": self.operator_token_file,
@@ -313,6 +327,7 @@ fn note_flags(layers: &mut Layers, args: &ServeArgs) {
     let given = [
         ("data", args.data.is_some()),
         ("store", args.store.is_some()),
+        ("bus", args.bus.is_some()),
         ("tcp", args.tcp.is_some()),
         ("http", args.http.is_some()),
         ("tls.cert", args.tls_cert.is_some()),
@@ -409,6 +424,13 @@ fn store(url: Option<String>) -> Result<Option<String>> {
         })?;
     }
     Ok(url)
+}
+
+/// Checks the address of the bus.
+fn bus(url: Option<String>) -> Result<Option<(BusAddress, String)>> {
+    let Some(url) = url else { return Ok(None) };
+    let address = BusAddress::parse(&url).map_err(|error| Misuse(format!("bus: {error}")))?;
+    Ok(Some((address, url)))
 }
 
 /// The certificate and its key: both or neither, each from a flag or from the file.

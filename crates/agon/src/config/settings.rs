@@ -29,7 +29,7 @@ pub(super) struct Setting {
     example: &'static str,
     /// The purpose of the setting, for people.
     about: &'static str,
-    /// Whether there is a flag for it.
+    /// True if there is a flag for it.
     pub(super) has_flag: bool,
 }
 
@@ -61,7 +61,7 @@ impl Setting {
 }
 
 /// Every setting that is one value. Ports of other systems have more fields, in the file only.
-pub(super) const SETTINGS: [Setting; 48] = [
+pub(super) const SETTINGS: [Setting; 49] = [
     Setting::new("data", Kind::Text, "\"agon-data\"")
         .example("\"elsewhere\"")
         .about("the folder of the log; only its owner may read it (0700)")
@@ -71,6 +71,13 @@ pub(super) const SETTINGS: [Setting; 48] = [
         .about(
             "a PostgreSQL database for the log, instead of the folder; several servers may share \
              it, and one of them plays",
+        )
+        .flag(),
+    Setting::unset("bus", Kind::Text)
+        .example("\"nats://bus.example:4222\"")
+        .about(
+            "a NATS server that the servers of one database share; those that stand by then play \
+             tournaments as well",
         )
         .flag(),
     Setting::new("tcp", Kind::Text, "\"127.0.0.1:7300\"")

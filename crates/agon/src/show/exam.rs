@@ -57,10 +57,10 @@ fn word(verdict: Verdict) -> &'static str {
 
 fn failure_text(failure: &Failure) -> String {
     let mut out = format!("  {}\n", shown(&failure.what));
-    let parts = [("sent", &failure.sent), ("came", &failure.came)];
+    let parts = [("sent:", &failure.sent), ("reply:", &failure.reply)];
     for (word, text) in parts {
         for line in text.iter().flat_map(|text| text.lines()).take(8) {
-            let _ = writeln!(out, "    {word}:   {}", shown(line));
+            let _ = writeln!(out, "    {word:<7} {}", shown(line));
         }
     }
     let _ = writeln!(out, "    fix:    {}", failure.fix);

@@ -16,7 +16,7 @@ pub(crate) use progress::Progress;
 pub(crate) use results::results;
 pub(crate) use sandbox::protections;
 
-/// Whether to use ANSI colours.
+/// Returns whether to use ANSI colours.
 pub(crate) fn colour(terminal: bool) -> bool {
     terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

@@ -107,6 +107,11 @@ fn faults(standings: &[PlayerSummary], colour: bool) -> String {
             lines.push(format!("  {} ({place}): {}", summary.player, faulted.fault));
         }
     }
+    list(lines, &paint("Faults", "1;31", colour))
+}
+
+/// The first lines of a list under its title; nothing if the list is empty.
+fn list(mut lines: Vec<String>, title: &str) -> String {
     if lines.is_empty() {
         return String::new();
     }
@@ -115,7 +120,7 @@ fn faults(standings: &[PlayerSummary], colour: bool) -> String {
     if rest > 0 {
         lines.push(format!("  … and {rest} more; all of them are in results.json"));
     }
-    format!("{}\n{}\n\n", paint("Faults", "1;31", colour), lines.join("\n"))
+    format!("{title}\n{}\n\n", lines.join("\n"))
 }
 
 /// Every void game and match, with its reason. No player is charged for these.
@@ -131,15 +136,7 @@ fn voids(rounds: &[RoundResult], colour: bool) -> String {
             lines.push(format!("  {}: {}", report.id, by.ruling.why));
         }
     }
-    if lines.is_empty() {
-        return String::new();
-    }
-    let rest = lines.len().saturating_sub(30);
-    lines.truncate(30);
-    if rest > 0 {
-        lines.push(format!("  … and {rest} more; all of them are in results.json"));
-    }
-    format!("{}\n{}\n\n", paint("Void, and nobody's fault", "1;33", colour), lines.join("\n"))
+    list(lines, &paint("Void, and nobody's fault", "1;33", colour))
 }
 
 fn rounds(rounds: &[RoundResult]) -> String {

@@ -225,7 +225,7 @@ fn doctor_shows_which_protections_hold() {
     assert!(all.iter().all(|one| one["detail"].as_str().is_some_and(|text| !text.is_empty())));
 }
 
-/// Whether any file below a folder holds the secret that the run is committed to.
+/// The files below a folder that hold the secret that the run is committed to.
 fn files_with_secret(dir: &Path, secret: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![dir.to_owned()];

@@ -83,7 +83,7 @@ def close_input(_):
     time.sleep(FOREVER)
 
 
-# What happens instead of the answer to the Nth request. Those that return still answer.
+# Misbehaviour at the Nth request, in place of the answer. Functions that return still answer.
 INSTEAD = {
     "crash": crash,
     "hang": lambda _: time.sleep(FOREVER),

@@ -52,6 +52,10 @@ fn errors_of_the_database_say_what_to_do() {
         assert_eq!(ended, Some(code), "{said}");
         assert!(said.contains(next) && !said.contains("secret"), "{said}");
     }
+    for (bus, next) in [("nats://127.0.0.1:1", "--store"), ("http://127.0.0.1:1", "nats://HOST")] {
+        let (ended, said) = place.agon(&["serve", "--bus", bus]);
+        assert!(ended == Some(2) && said.contains(next), "{said}");
+    }
 }
 
 #[test]

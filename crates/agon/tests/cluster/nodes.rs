@@ -1,12 +1,12 @@
 //! The nodes of a cluster on this machine, and what their log says.
 
 use crate::support::{AGON, Place, Process, until};
-use agon_servers::Postgres;
+use agon_servers::{Nats, Postgres};
 use agon_store::{Log, PostgresLog};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::process::Stdio;
@@ -22,6 +22,8 @@ pub(crate) struct Cluster {
     pub(crate) place: Place,
     pub(crate) server: Postgres,
     pub(crate) url: String,
+    /// The bus over which nodes share the work, if they do.
+    pub(crate) bus: Option<Nats>,
 }
 
 impl Cluster {
@@ -29,7 +31,19 @@ impl Cluster {
     pub(crate) fn new(config: &str) -> Cluster {
         let server = Postgres::start();
         let url = server.database();
-        Cluster { place: Place::new(config), server, url }
+        Cluster { place: Place::new(config), server, url, bus: None }
+    }
+
+    /// Nodes will share the work over a bus.
+    pub(crate) fn with_bus(config: &str) -> Cluster {
+        let mut cluster = Cluster::new(config);
+        cluster.bus = Some(Nats::start());
+        cluster
+    }
+
+    /// The bus.
+    pub(crate) fn bus(&mut self) -> &mut Nats {
+        self.bus.as_mut().expect("a bus")
     }
 
     /// Starts a node without waiting for it.
@@ -38,6 +52,14 @@ impl Cluster {
         let [tcp, http] = [port(), port()].map(|port| format!("127.0.0.1:{port}"));
         let node = Node { name: name.to_owned(), tcp, http, clock: None, process: None };
         self.start_again(node)
+    }
+
+    /// Starts a node with more lines of configuration.
+    pub(crate) fn node_with(&self, name: &str, more: &str) -> Node {
+        let config = std::fs::read_to_string(self.place.path("agon.toml")).expect("a file");
+        let file = self.place.path(&format!("{name}.toml"));
+        std::fs::write(file, format!("{config}\n{more}")).expect("a file");
+        self.node(name)
     }
 
     /// Starts a node on a machine whose clock is wrong by so much, such as `+1h`.
@@ -49,17 +71,35 @@ impl Cluster {
     /// Starts a node again, at the addresses it had.
     pub(crate) fn start_again(&self, node: Node) -> Node {
         drop(node.process);
-        let mut command = self.place.command(&["serve", "--config", "agon.toml", "--json"]);
+        let own = format!("{}.toml", node.name);
+        let config = if self.place.path(&own).exists() { &*own } else { "agon.toml" };
+        let mut command = self.place.command(&["serve", "--config", config, "--json"]);
         if let Some(clock) = node.clock {
             let library = FAKETIME.iter().find(|path| Path::new(path).exists());
             command.env("LD_PRELOAD", library.expect("libfaketime; scripts/test installs it"));
             command.env("FAKETIME", clock).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         }
         command.args(["--store", &self.url, "--tcp", &node.tcp, "--http", &node.http]);
+        if let Some(bus) = &self.bus {
+            command.args(["--bus", &bus.url()]);
+        }
         let file = self.place.path(&format!("{}.stderr", node.name));
         let stderr = File::options().create(true).append(true).open(file).expect("a file");
         command.stdout(Stdio::null()).stderr(stderr);
         Node { process: Some(Process(command.spawn().expect("agon starts"))), ..node }
+    }
+
+    /// The running tournaments of each node, by its address, as `agon cluster status` shows them.
+    pub(crate) fn owners(&self) -> BTreeMap<String, Vec<String>> {
+        let (_, said) = self.place.agon(&["cluster", "status", "--json", "--store", &self.url]);
+        let Ok(said) = serde_json::from_str::<Value>(&said) else { return BTreeMap::new() };
+        let nodes = said["nodes"].as_array().into_iter().flatten();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let own = nodes.map(|node| {
+            let tournaments = node["tournaments"].as_array().into_iter().flatten();
+            (text(&node["address"]), tournaments.map(text).collect())
+        });
+        own.collect()
     }
 
     /// Everything that a node has written on stderr.
@@ -133,8 +173,26 @@ impl Cluster {
     /// A player that keeps a record of its answers and plays one tournament.
     pub(crate) fn player(&self, nodes: &[&Node], name: &str, bot: &str) -> Process {
         let addresses: Vec<&str> = nodes.iter().map(|node| node.tcp.as_str()).collect();
+        self.player_at(&addresses.join(","), name, bot)
+    }
+
+    /// The same, with the addresses of the servers.
+    pub(crate) fn player_at(&self, addresses: &str, name: &str, bot: &str) -> Process {
         let line = format!("'{AGON}' bot {bot} | tee -a {name}.record");
-        self.place.player(&addresses.join(","), name, &["--no-sandbox", "--", "sh", "-c", &line])
+        self.place.player(addresses, name, &["--no-sandbox", "--", "sh", "-c", &line])
+    }
+}
+
+impl Drop for Cluster {
+    /// Shows what the nodes said if a test fails.
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        for name in ["a", "b", "c"] {
+            let said = std::fs::read_to_string(self.place.path(&format!("{name}.stderr")));
+            eprintln!("--- node {name}\n{}", said.unwrap_or_default());
+        }
     }
 }
 
@@ -158,16 +216,35 @@ impl Node {
         self.process = None;
     }
 
-    /// The status and the body of a page; `None` if the node does not answer.
-    pub(crate) fn get(&self, path: &str) -> Option<(u16, String)> {
+    /// Sends a request; returns the connection.
+    fn request(&self, method: &str, path: &str, body: &str) -> Option<TcpStream> {
         let mut socket = TcpStream::connect(&self.http).ok()?;
         let patience = std::time::Duration::from_secs(10);
         socket.set_read_timeout(Some(patience)).expect("a timeout");
-        let request =
-            format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        );
         socket.write_all(request.as_bytes()).ok()?;
+        Some(socket)
+    }
+
+    /// The lines of an answer that goes on, such as a stream of events.
+    pub(crate) fn lines(&self, path: &str) -> impl Iterator<Item = String> + use<> {
+        let socket = self.request("GET", path, "").expect("the node answers");
+        BufReader::new(socket).lines().map_while(Result::ok)
+    }
+
+    /// The status and the body of a page; `None` if the node does not answer.
+    pub(crate) fn get(&self, path: &str) -> Option<(u16, String)> {
+        self.send("GET", path, "")
+    }
+
+    /// The status and the body of an answer; `None` if the node does not answer.
+    pub(crate) fn send(&self, method: &str, path: &str, body: &str) -> Option<(u16, String)> {
         let mut answer = String::new();
-        socket.read_to_string(&mut answer).ok()?;
+        self.request(method, path, body)?.read_to_string(&mut answer).ok()?;
         let status = answer.split(' ').nth(1)?.parse().ok()?;
         Some((status, answer.split_once("\r\n\r\n")?.1.to_owned()))
     }

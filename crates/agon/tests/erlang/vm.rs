@@ -210,7 +210,7 @@ impl Vm {
         }
     }
 
-    /// Whether a line that begins so has been heard; it is taken.
+    /// Returns whether a line that begins so has been heard; it is taken.
     pub(crate) fn heard_already(&mut self, begin: &str) -> bool {
         self.kept.extend(self.output.try_iter());
         let at = self.kept.iter().position(|line| line.starts_with(begin));

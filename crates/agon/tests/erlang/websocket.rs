@@ -9,8 +9,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::thread::JoinHandle;
 
-/// Logs in and plays by a house player's mind until its tournament is over.
-pub(crate) fn plays(http: &str, user: &'static str, mind: &'static str) -> JoinHandle<()> {
+/// Logs in and plays by a house player's bot until its tournament is over.
+pub(crate) fn plays(http: &str, user: &'static str, bot: &'static str) -> JoinHandle<()> {
     let mut socket = TcpStream::connect(http).expect("the server is there");
     let key = "dGhlIHNhbXBsZSBub25jZQ==";
     let head = format!(
@@ -24,7 +24,7 @@ pub(crate) fn plays(http: &str, user: &'static str, mind: &'static str) -> JoinH
     let password = format!("pw of {user}");
     let login = json!({"type": "login", "account": user, "password": password, "register": true});
     page.say(&login);
-    std::thread::spawn(move || page.play(user, mind))
+    std::thread::spawn(move || page.play(user, bot))
 }
 
 struct Page {
@@ -51,8 +51,8 @@ impl Page {
         self.socket.write_all(&out).expect("it reads");
     }
 
-    fn play(mut self, user: &str, mind: &str) {
-        let mut mind = Houses::standard().make("yahtzee", mind).expect("a house player");
+    fn play(mut self, user: &str, bot: &str) {
+        let mut bot = Houses::standard().make("yahtzee", bot).expect("a house player");
         let mut bytes = [0; 8192];
         loop {
             while let Some(came) = self.frames.take() {
@@ -67,7 +67,7 @@ impl Page {
                 let id = message["id"].as_str().expect("an id").to_owned();
                 let seat = Seat(message["seat"].as_u64().expect("a seat") as u8);
                 let (asked, view) = (message["question"].to_string(), message["view"].to_string());
-                let answer = mind.answer_text(user, &id, seat, &asked, &view).expect("an answer");
+                let answer = bot.answer_text(user, &id, seat, &asked, &view).expect("an answer");
                 let answer: Value = serde_json::from_str(answer.get()).expect("JSON");
                 self.say(&json!({"type": "answer", "id": id, "answer": answer}));
             }

@@ -67,6 +67,21 @@ pub(crate) fn a_person_registers_changes_the_password_and_comes_back() {
 }
 
 #[test]
+fn spaces_around_a_name_are_ignored() {
+    let world = World::start();
+    let mut browser = world.browser("#/account");
+    browser.fill("#register-form [name=account]", "ann ");
+    browser.fill("#register-form [name=password]", PASSWORD);
+    browser.press("Enter");
+    browser.until_text("#who", "ann");
+    browser.go("#/account");
+    browser.click("#log-out", "Log out");
+    log_in(&mut browser, " ann ", PASSWORD);
+    browser.until_text("#who", "ann");
+    assert_eq!(world.get("/api/v1/accounts/ann")["kind"], "person");
+}
+
+#[test]
 fn the_operator_comes_with_its_token() {
     let world = World::start();
     let mut browser = world.browser("#/account");

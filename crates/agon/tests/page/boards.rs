@@ -258,7 +258,7 @@ pub(crate) fn guest_plays_trains_by_keyboard_alone() {
             browser.press("ArrowDown");
         }
         browser.press("Enter");
-        browser.until_text(".confirmation", "Buy");
+        browser.until_text(".confirmation", "Take");
         browser.press("Enter");
     });
     let result = result(&world, &id);
@@ -378,6 +378,20 @@ fn seats_differ_from_cards_in_colour_and_from_each_other_in_shape_and_pattern() 
     );
 }
 
+/// The names of cities that leave the map, and pairs of names that overlap.
+const UNREADABLE_CITIES: &str = "(() => {
+    const map = document.querySelector('agon-trains .map').getBoundingClientRect();
+    const names = [...document.querySelectorAll('agon-trains .city text')];
+    const boxes = names.map(one => [one.textContent, one.getBoundingClientRect()]);
+    const outside = boxes.filter(([, box]) => box.left < map.left - 1 || box.right > map.right + 1
+        || box.top < map.top - 1 || box.bottom > map.bottom + 1);
+    const pairs = boxes.flatMap(([name, a], at) => boxes.slice(at + 1)
+        .filter(([, b]) => a.left < b.right - 2 && b.left < a.right - 2
+            && a.top < b.bottom - 4 && b.top < a.bottom - 4)
+        .map(([other]) => `${name} and ${other}`));
+    return JSON.stringify({ count: names.length > 5, outside: outside.map(([name]) => name), pairs });
+})()";
+
 #[test]
 fn one_rail_and_one_card_are_written_in_the_singular() {
     let world = World::start();
@@ -385,6 +399,11 @@ fn one_rail_and_one_card_are_written_in_the_singular() {
     world.until_over("rails");
     let mut browser = world.browser("#/game/rails/r1m1");
     browser.until_true("the map is there", "document.querySelector('agon-trains .map') !== null");
+    for (width, height) in [(1366, 768), (360, 740), (1920, 1080)] {
+        look(&mut browser, width, height, false);
+        let found = browser.eval(UNREADABLE_CITIES);
+        assert_eq!(found, r#"{"count":true,"outside":[],"pairs":[]}"#, "{width} pixels wide");
+    }
     // The final position, as if the players had one and two rails and cards left.
     browser.eval(
         "(() => { const board = document.querySelector('agon-trains');
@@ -416,8 +435,8 @@ fn moves_of_several_opponents_are_shown_one_after_another() {
     browser.click(".tile.open", "");
     browser.click(".send", "");
     browser.until_true("three are shown", "begun.length === 3");
-    browser.until_text(".told", "house:random places a penguin");
-    browser.until_text(".told", "house:greedy places a penguin");
+    browser.until_text(".caption", "house:random places a penguin");
+    browser.until_text(".caption", "house:greedy places a penguin");
     let apart = "begun.slice(1).every((time, at) => time - begun[at] >= 600)";
     assert_eq!(browser.eval(apart), true, "{}", browser.eval("begun.join()"));
 }

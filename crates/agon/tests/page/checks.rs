@@ -20,7 +20,7 @@ pub(crate) fn accessible(browser: &mut Browser, what: &str) {
     assert_eq!(found, json!([]), "{what}: {found:#}");
 }
 
-/// Whether there is no axe-core to be had; scripts/test says so aloud.
+/// Returns whether there is no axe-core to be had; scripts/test says so aloud.
 fn unchecked() -> bool {
     std::env::var_os("AGON_AXE").is_some_and(|file| file == "none")
 }

@@ -1,5 +1,6 @@
 //! The journeys again in Firefox, word for word. It is driven over WebDriver BiDi, which it speaks
-//! by itself.
+//! by itself. Debian has no package of geckodriver; `cargo install geckodriver` builds one, but it
+//! only passes these commands on, and the suite would take minutes longer to install.
 
 use crate::browser::in_firefox;
 use crate::{

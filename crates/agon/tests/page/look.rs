@@ -3,6 +3,7 @@
 
 use crate::browser::Browser;
 use crate::checks::{accessible, fits, furnished, look};
+use crate::playing::seated;
 use crate::world::World;
 use serde_json::{Value, json};
 
@@ -113,7 +114,32 @@ fn names_of_fifty_wide_letters_fit_a_phone() {
     order("pause", json!({"why": "x".repeat(80)}));
     order("award", json!({"winners": [long], "why": "y".repeat(80)}));
     world.until_over("done");
+    // Games with a replay, and with them a rating.
+    let _seat = seated(&world, &token);
+    let wanted = json!({"game": "fish", "players": [long, "house:level-1"]});
+    let (status, casual) = world.send("POST", Some(&token), "/api/v1/casual", &wanted);
+    assert_eq!(status, 201, "{casual}");
+    let fish = casual["id"].as_str().expect("a name").to_owned();
+    let selection = json!({"by": "named", "players": [long, "house:greedy"]});
+    world.announce(json!({
+        "id": "rails", "preset": "trains", "selection": selection, "policy": policy,
+    }));
+    for id in [fish.as_str(), "rails"] {
+        let path = format!("/api/v1/tournaments/{id}/matches/r1m1");
+        crate::support::until("a game runs", || {
+            world.send("GET", None, &path, &Value::Null).1["in_progress"].is_object()
+        });
+        let leave = json!({"player": long, "why": "z".repeat(80)});
+        world.order(&format!("/api/v1/tournaments/{id}/withdraw"), leave);
+        world.until_over(id);
+    }
     let views = [
+        (format!("#/replay/{fish}/r1m1/1"), ".analysis"),
+        ("#/replay/rails/r1m1/1".to_owned(), ".analysis"),
+        ("#/tournament/rails".to_owned(), "#standings tbody tr"),
+        ("#/leaderboard/trains".to_owned(), "#leaderboard tbody tr"),
+        ("#/tv/done".to_owned(), ".tv-won"),
+        ("#/tv/duel".to_owned(), ".view.tv"),
         ("#/".to_owned(), "[aria-label='Past tournaments']"),
         ("#/tournament/spring".to_owned(), ".qr"),
         ("#/tournament/duel".to_owned(), ".match"),

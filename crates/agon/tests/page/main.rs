@@ -9,6 +9,7 @@ mod checks;
 mod firefox;
 mod live;
 mod look;
+mod luck;
 mod mixed;
 mod operator;
 mod organisers;

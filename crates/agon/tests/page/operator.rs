@@ -1,8 +1,9 @@
 //! An operator's actions in the page, and how everybody else sees them.
 
+use crate::checks::{accessible, accessible_in_every_look};
 use crate::live::waiting_cup;
 use crate::support::until;
-use crate::world::World;
+use crate::world::{PASSWORD, World};
 use serde_json::json;
 
 #[test]
@@ -154,13 +155,39 @@ fn an_operator_has_a_match_played_again() {
 }
 
 #[test]
+fn operator_finds_every_account_and_registers_another() {
+    let world = World::start();
+    world.person("ann");
+    let mut browser = world.browser_of(&world.operator, "#/account");
+    browser.until_text("[aria-label=Accounts]", "ann");
+    browser.fill("#staff-form [name=account]", "bob");
+    browser.fill("#staff-form [name=password]", PASSWORD);
+    browser.click("#staff-form button", "Register the account");
+    browser.until_text("[aria-label=Accounts]", "bob");
+    assert_eq!(world.get("/api/v1/accounts/bob")["kind"], "person");
+    browser.until_text("#who a", "operator");
+    browser.fill("[aria-label=Accounts] [type=search]", "BO");
+    browser.until_no_text("[aria-label=Accounts]", "ann");
+    accessible_in_every_look(&mut browser, "the account of an operator");
+    browser.click("[aria-label=Accounts] .player", "bob");
+    browser.until_text("h1", "bob");
+    let cat = world.person("cat");
+    let mut other = world.browser_of(&cat, "#/account");
+    other.until_text("h1", "cat");
+    assert_eq!(other.text("[aria-label=Accounts]"), "", "that is for operators");
+}
+
+#[test]
 fn an_operator_blacklists_a_player_and_lifts_it() {
     let world = World::start();
     let ann = world.person("ann");
     world.open_sign_up("cup", 8);
     let mut browser = world.browser_of(&world.operator, "#/player/ann");
     browser.click("[aria-label=Operator] button", "Put on the blacklist");
-    browser.fill("dialog [name=why]", "sold the match");
+    browser.fill("dialog [name=why]", "  ");
+    let valid = "document.querySelector('dialog form').checkValidity()";
+    assert_eq!(browser.eval(valid), false, "spaces are no reason");
+    browser.fill("dialog [name=why]", "sold the match ");
     browser.click("dialog button", "Put on the blacklist");
     browser.until_text(".tag.bad", "blacklisted: sold the match");
     assert_eq!(world.get("/api/v1/accounts/ann")["blacklisted"], "sold the match");
@@ -172,4 +199,20 @@ fn an_operator_blacklists_a_player_and_lifts_it() {
     browser.click("dialog button", "Remove from the blacklist");
     browser.until_no_text("main", "blacklisted: sold the match");
     assert_eq!(enter().0, 201);
+    browser.click("[aria-label=Operator] button", "Log out");
+    browser.fill("dialog [name=why]", "a stolen password");
+    browser.click("dialog button", "Log out");
+    // Everybody can read all three reasons afterwards.
+    let mut visitor = world.browser("#/player/ann");
+    for words in [
+        "operator blacklisted",
+        "sold the match",
+        "operator lifted the blacklisting of",
+        "it was her twin",
+        "operator logged out",
+        "a stolen password",
+    ] {
+        visitor.until_text("[aria-label=Rulings]", words);
+    }
+    accessible(&mut visitor, "a player with rulings");
 }

@@ -1,7 +1,7 @@
 //! Tools for organisers: reasons that everybody sees, a pause that looks like one, files for
 //! spreadsheets, leaderboard and archive, and the way into a tournament.
 
-use crate::checks::accessible;
+use crate::checks::{accessible, look};
 use crate::live::waiting_cup;
 use crate::world::World;
 use serde_json::{Value, json};
@@ -26,6 +26,10 @@ fn reasons_of_rulings_stay_visible_to_everybody() {
     watcher.until_text("p.paused", "wrong dice");
     watcher.until_true("the board is grey", "document.querySelector('.stage.still') !== null");
     accessible(&mut watcher, "a paused match");
+    look(&mut watcher, 360, 740, false);
+    let whole = "[...document.querySelectorAll('p.paused')].every(one =>
+        one.clientHeight > 0 && one.scrollWidth <= one.clientWidth)";
+    watcher.until_true("the reasons are whole on a phone", whole);
     watcher.go("#/");
     watcher.until_text("[aria-label=Running] .tag.warn", "paused");
     // The operator ends it; all reasons are still there afterwards.
@@ -148,6 +152,15 @@ fn tables_become_files_for_spreadsheets() {
     assert_eq!(cells, "a\r\n'=1+1\r\n\"x, \"\"y\"\"\"\r\n-5\r\n\r\n");
 }
 
+/// A script: does every row show its whole name and its interval?
+const WHOLE_ROWS: &str = "[...document.querySelectorAll('#leaderboard tbody tr')].every(row => {
+    const whole = one => one.scrollWidth <= one.clientWidth;
+    const name = row.querySelector('.player');
+    const range = row.querySelector('span.range');
+    return whole(name) && [...name.children].every(whole) && range.offsetHeight > 0
+        && range.getBoundingClientRect().right <= innerWidth;
+})";
+
 #[test]
 fn leaderboard_is_searched_and_shows_intervals_and_ones_own_rank() {
     let world = World::start();
@@ -167,6 +180,10 @@ fn leaderboard_is_searched_and_shows_intervals_and_ones_own_rank() {
     browser.until_no_text("#leaderboard", "house:greedy");
     browser.until_text("#leaderboard", "house:optimal");
     accessible(&mut browser, "the leaderboard");
+    browser.fill("[type=search]", "");
+    browser.until_text("#leaderboard", "house:greedy");
+    look(&mut browser, 360, 740, true);
+    browser.until_true("names and intervals are whole on a phone", WHOLE_ROWS);
     // Ann gets a result, and with it a rank.
     waiting_cup(&world, "duel");
     let at = "/api/v1/tournaments/duel";

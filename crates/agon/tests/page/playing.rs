@@ -75,14 +75,14 @@ pub(crate) fn result(world: &World, id: &str) -> Value {
     shown["result"].clone()
 }
 
-/// Whether a browser shows the end as the API has it.
+/// Checks that a browser shows the end as the API has it.
 pub(crate) fn shows_end(browser: &mut Browser, result: &Value) {
     let games = result["games"].as_array().unwrap();
     let last = &games[games.len() - 1];
     for (name, score) in
         last["seats"].as_array().unwrap().iter().zip(last["scores"].as_array().unwrap())
     {
-        browser.until_text(".told", &format!("{} {score}", name.as_str().unwrap()));
+        browser.until_text(".caption", &format!("{} {score}", name.as_str().unwrap()));
     }
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn a_person_plays_trains_against_house_players_to_the_end() {
     one.until_true("no third", "document.querySelectorAll('.goal-choice:disabled').length === 3");
     one.click("button.keep", "Keep 2 of 2");
     one.until_true("both are shown", "document.querySelectorAll('.goals li').length === 2");
-    // Whether the first connection that can be had can be hit on the map.
+    // Can the first connection that is free be hit on the map?
     let map = "(way => {
         if (!way) return false;
         way.scrollIntoView({ block: 'center' });
@@ -291,7 +291,7 @@ fn every_board_is_accessible_while_one_chooses_and_fits_a_phone() {
     browser.eval("document.querySelectorAll('.goal-choice')[3].click()");
     browser.click("button.keep", "Keep 2 of 2");
     while offered(&mut browser, &[".way-choice"]).is_none() {
-        browser.click("button.cards", "Take two cards");
+        browser.click("button.cards", "Draw two cards");
         browser.until_true("ann is asked", "document.querySelector('button.cards') !== null");
     }
     check(&mut browser, "playing trains", ".way-choice");
@@ -306,7 +306,7 @@ fn timed_out_person_sees_the_reason() {
     announce(&world, "hurry", "yahtzee-class", &["ann", "house:greedy"], policy);
     browser.until_text(".deadline", "left for your move");
     browser.until_text("[role=alert]", "You did not answer in time (no answer within 1.5 s)");
-    browser.until_text(".told", "house:greedy won: the game was forfeited.");
+    browser.until_text(".caption", "house:greedy won: the game was forfeited.");
     browser.until_true(
         "the clock is gone",
         "document.querySelector('.deadline [role=timer]') === null",

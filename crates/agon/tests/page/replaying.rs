@@ -33,7 +33,7 @@ fn replay(world: &World, id: &str) -> Value {
 }
 
 fn until_step(browser: &mut Browser, step: usize) {
-    browser.until_text(".told", &format!("Step {step} of"));
+    browser.until_text(".caption", &format!("Step {step} of"));
 }
 
 #[test]
@@ -58,9 +58,9 @@ pub(crate) fn a_replay_is_scrubbed_to_the_end_and_shows_the_logged_result() {
         let result = &replay["result"];
         let names = result["seats"].as_array().unwrap().iter();
         for (name, score) in names.zip(result["scores"].as_array().unwrap()) {
-            browser.until_text(".told", &format!("{} {score}", name.as_str().unwrap()));
+            browser.until_text(".caption", &format!("{} {score}", name.as_str().unwrap()));
         }
-        browser.until_text(".told", result["winners"][0].as_str().unwrap());
+        browser.until_text(".caption", result["winners"][0].as_str().unwrap());
         browser.press("Home");
         until_step(&mut browser, 0);
         browser.press("End");
@@ -249,13 +249,13 @@ fn a_saved_replay_opens_from_disk_and_shows_the_end() {
     let mut browser = Browser::start();
     for ((id, ..), result) in GAMES.into_iter().zip(results) {
         browser.open(&format!("file://{}", file(id, "html").display()));
-        browser.until_text(".told", result["winners"][0].as_str().unwrap());
+        browser.until_text(".caption", result["winners"][0].as_str().unwrap());
         browser.press("Home");
         until_step(&mut browser, 0);
         browser.press("End");
         let names = result["seats"].as_array().unwrap().iter();
         for (name, score) in names.zip(result["scores"].as_array().unwrap()) {
-            browser.until_text(".told", &format!("{} {score}", name.as_str().unwrap()));
+            browser.until_text(".caption", &format!("{} {score}", name.as_str().unwrap()));
         }
         browser.click("button.verify", "");
         browser.until_text(".verdict", "events were checked and follow");

@@ -2,6 +2,8 @@
 
 use crate::browser::Browser;
 use crate::checks::{furnished, look};
+use crate::showing::{fish_cup, guests};
+use crate::support::until;
 use crate::world::World;
 use base64ct::{Base64, Encoding};
 use serde_json::json;
@@ -43,6 +45,8 @@ fn pictures(browser: &mut Browser, name: &str, mut arrange: impl FnMut(&mut Brow
 fn until_there(browser: &mut Browser, sign: &str) {
     let there = format!("document.querySelector({}) !== null", json!(sign));
     browser.until_true(&format!("{sign} is there"), &there);
+    let loaded = "!document.querySelector('main').innerText.includes('Loading')";
+    browser.until_true("everything is loaded", loaded);
 }
 
 #[test]
@@ -80,6 +84,10 @@ fn every_view_in_every_look() {
     }
     boards(&world);
     projector(&world);
+    formats(&world);
+    big_bracket();
+    documents(&world);
+    people(&world);
 }
 
 /// A guest in the middle of each game.
@@ -109,7 +117,106 @@ fn boards(world: &World) {
         }
         until_there(&mut browser, &choices.join(", "));
         pictures(&mut browser, &format!("play-{game}"), |_| ());
+        // The end of the game: the opponent leaves it.
+        let lobby = world.get("/api/v1/lobby");
+        let mut all = lobby["tournaments"].as_array().unwrap().iter();
+        let of_game = |id: &str| id.starts_with(&format!("{game}-casual-"));
+        let id = all.find_map(|one| one["id"].as_str().filter(|id| of_game(id))).unwrap();
+        let leave = json!({"player": "house:level-2", "why": "a picture of the end"});
+        world.order(&format!("/api/v1/tournaments/{id}/withdraw"), leave);
+        until_there(&mut browser, ".after");
+        browser.until_true("all fell", "document.querySelector('.celebration') === null");
+        pictures(&mut browser, &format!("end-{game}"), |browser| {
+            browser.eval("scrollTo(0, 0)");
+        });
     }
+}
+
+/// Every format, as a page and on the projector, and the sum of a long match.
+fn formats(world: &World) {
+    let fish = ["house:greedy", "house:random", "house:search", "house:richest", "house:level-1"];
+    let formats = [
+        ("swiss", json!({"kind": "swiss"})),
+        ("groups", json!({"kind": "groups", "size": 3})),
+        ("gauntlet", json!({"kind": "gauntlet"})),
+        ("twice", json!({"kind": "double-elimination"})),
+        ("arena", json!({"kind": "arena", "rounds": 3})),
+    ];
+    let mut browser = world.browser("#/docs");
+    for (id, format) in formats {
+        fish_cup(world, id, &fish, &json!({"format": format, "match": {"ties": "replay"}}));
+        world.until_over(id);
+        for view in ["tournament", "tv"] {
+            pictures(&mut browser, &format!("{view}-{id}"), |browser| {
+                browser.go("#/docs");
+                browser.go(&format!("#/{view}/{id}"));
+                until_there(browser, ".match, .cross");
+            });
+        }
+    }
+    let policy = json!({"format": {"kind": "round-robin"}, "match": {"best_of": 99}});
+    fish_cup(world, "long", &fish[..2], &policy);
+    world.until_over("long");
+    pictures(&mut browser, "game-long", |browser| {
+        browser.go("#/game/long/r1m1");
+        until_there(browser, ".rates");
+    });
+}
+
+/// A bracket of 64 with live matches, and the projector that shows all of it.
+fn big_bracket() {
+    let world = World::with("[limits]\nguests_per_minute_max = 1000\n");
+    let names = guests(&world, 64);
+    until("all are here", || world.get("/api/v1/lobby")["here"] == 64);
+    let policy = json!({
+        "format": {"kind": "bracket"},
+        "match": {"ties": "replay", "time": {"answer_ms": 600_000}},
+    });
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    fish_cup(&world, "big", &names, &policy);
+    let mut browser = world.browser("#/tournament/big");
+    browser.until_true("later", "document.querySelectorAll('.two-sides .match.over').length > 50");
+    pictures(&mut browser, "tournament-big", |_| ());
+    browser.go("#/tv");
+    until_there(&mut browser, ".tv-score");
+    pictures(&mut browser, "tv-big-live", |_| ());
+    world.order("/api/v1/tournaments/big/pause", json!({"why": "lunch"}));
+    browser.go("#/tv/big");
+    until_there(&mut browser, ".two-sides");
+    pictures(&mut browser, "tv-big", |_| ());
+}
+
+/// A document, and an address that does not exist.
+fn documents(world: &World) {
+    let mut browser = world.browser("#/docs");
+    browser.expect_error("status of 404");
+    for (name, address) in [("document", "docs/native.md"), ("nowhere", "nope")] {
+        browser.open(&world.url(address));
+        until_there(&mut browser, "h1");
+        pictures(&mut browser, name, |_| ());
+    }
+}
+
+/// A guest who waits, the form to keep the account, and a player with rulings.
+fn people(world: &World) {
+    let mut browser = world.browser("#/");
+    browser.click("[aria-label='Join the queue fish-casual']", "Join");
+    until_there(&mut browser, "agon-waiting h2");
+    pictures(&mut browser, "play-waiting", |_| ());
+    browser.go("#/");
+    until_there(&mut browser, "agon-waiting h2");
+    pictures(&mut browser, "lobby-waiting", |_| ());
+    browser.go("#/account");
+    until_there(&mut browser, "#claim-form");
+    pictures(&mut browser, "account-guest", |_| ());
+    world.order("/api/v1/blacklist/ann", json!({"why": "two accounts"}));
+    browser.go("#/player/ann");
+    until_there(&mut browser, "[aria-label=Rulings]");
+    pictures(&mut browser, "player-ann", |_| ());
+    let mut operator = world.browser_of(&world.operator, "#/tournament/hall");
+    operator.click("[aria-label=Operator] button", "Override");
+    until_there(&mut operator, "dialog form");
+    pictures(&mut operator, "operator-dialog", |_| ());
 }
 
 /// The projector while a cup is played.
@@ -126,7 +233,14 @@ fn projector(world: &World) {
     let mut browser = world.browser("#/tv/evening-cup");
     let begun = "[...document.querySelectorAll('.tv-score .points')].some(e => e.textContent > 5)";
     browser.until_true("points are shown", begun);
-    pictures(&mut browser, "tv-live", |_| ());
+    // A board that turned in the new window is fitted to it.
+    let fills = "(() => { if (innerWidth < 800) return true;
+        const board = document.querySelector('.tv-fit');
+        const [own, area] = [board, board.parentElement].map(one => one.getBoundingClientRect());
+        return Math.max(own.width / area.width, own.height / area.height) > 0.8; })()";
+    pictures(&mut browser, "tv-live", |browser| {
+        browser.until_true("the board fills the screen", fills);
+    });
     browser.go("#/");
     until_there(&mut browser, ".hero");
     pictures(&mut browser, "lobby-live", |_| ());

@@ -4,7 +4,9 @@ use crate::browser::Browser;
 use crate::checks::{accessible, accessible_in_every_look, fits, look};
 use crate::support::until;
 use crate::world::World;
-use agon_client::{Address, Client, ClientError, Event, House, Login, Player, Settings};
+use agon_client::{
+    Address, Client, ClientError, ClientEvent, ClientSettings, House, Login, Player,
+};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -12,7 +14,7 @@ use std::process::Command;
 const SMALL: &str = r#"{"rows": 4, "columns": 3}"#;
 
 /// Announces a tournament of house players on small Fish boards.
-fn fish_cup(world: &World, id: &str, players: &[&str], policy: &Value) {
+pub(crate) fn fish_cup(world: &World, id: &str, players: &[&str], policy: &Value) {
     let config: Value = serde_json::from_str(SMALL).unwrap();
     let selection = json!({"by": "named", "players": players});
     world.announce(json!({
@@ -48,7 +50,14 @@ pub(crate) fn projector_follows_a_live_cup_to_its_winner() {
            const { scene, followed: now } = document.querySelector('.view.tv').dataset;
            if (scenes.at(-1) !== scene) scenes.push(scene);
            if (now && followed.at(-1) !== now) followed.push(now);
-         }).observe(document.querySelector('.view.tv'), { attributes: true }); 0",
+         }).observe(document.querySelector('.view.tv'), { attributes: true });
+         globalThis.apart = [];
+         const numbers = place => [...document.querySelectorAll(place)].map(e => e.textContent);
+         new MutationObserver(() => {
+           const [large, small] = [numbers('.tv-score .points'), numbers('.strip .number')];
+           if (large.length && small.length && `${large}` !== `${small}`) apart.push([large, small]);
+         }).observe(document.querySelector('.view.tv'), { childList: true, subtree: true,
+           characterData: true }); 0",
     );
     browser.until_true("it follows a match", "followed.some(name => name.startsWith('cup/r1'))");
     browser.until_text(".tv-score .name", "house:");
@@ -62,6 +71,7 @@ pub(crate) fn projector_follows_a_live_cup_to_its_winner() {
         one.getBoundingClientRect().right <= innerWidth)";
     browser.until_true("the panel is inside the screen", inside);
     browser.until_true("it follows the final", "followed.includes('cup/r2m1')");
+    assert_eq!(browser.eval("apart"), json!([]), "the scoreboard agrees with the board");
     world.until_over("cup");
     let winner = world.get("/api/v1/tournaments/cup")["results"]["winners"][0].clone();
     let winner = winner.as_str().unwrap();
@@ -190,7 +200,7 @@ fn agrees(browser: &mut Browser, id: &str, analysis: &Value) {
     let Some(first) = costly.first() else { return };
     browser.click("ol.costliest button", first["place"].as_str().unwrap().get(1..).unwrap());
     let player = players[first["seat"].as_u64().unwrap() as usize]["player"].as_str().unwrap();
-    browser.until_text(".told", player);
+    browser.until_text(".caption", player);
     browser.until_true("the address names the step", "!location.hash.endsWith('at=0')");
     let cursor = "Number(document.querySelector('.graph .cursor').getAttribute('x1')) > 61";
     browser.until_true("the cursor moved", cursor);
@@ -220,7 +230,30 @@ fn faults_of_a_game_lead_to_their_step_and_evidence_is_for_its_owner() {
     own.click(".game-faults summary", "");
     own.until_text(".game-faults pre", "this is no answer");
     own.click(".game-faults button", "Go to step");
-    own.until_text(".told", "Step");
+    own.until_text(".caption", "Step");
+}
+
+#[test]
+fn player_who_is_out_did_not_lose_by_decisions() {
+    let world = World::start();
+    world.house_cup("rails", "trains", &["house:greedy", "house:hold-10", "house:cheat"]);
+    world.until_over("rails");
+    let mut browser = world.browser("#/replay/rails/r1m1/1");
+    look(&mut browser, 1366, 768, false);
+    let whole = "(names => names.length === 3 &&
+        names.every(name => name.scrollWidth <= name.clientWidth))
+        ([...document.querySelectorAll('.strip .name')])";
+    browser.until_true("the names of the players are whole", whole);
+    look_at_analysis(&mut browser);
+    browser.until_text("[data-key='house:cheat'].why", "house:cheat is out of the game.");
+    let replay = world.get("/api/v1/tournaments/rails/matches/r1m1/games/1/replay");
+    let winners = replay["result"]["winners"].as_array().expect("the winners");
+    for name in
+        ["house:greedy", "house:hold-10"].into_iter().filter(|&it| !winners.contains(&it.into()))
+    {
+        browser.until_text(&format!("[data-key='{name}'].why"), &format!("{name} lost by"));
+    }
+    browser.until_text(".game-faults", "not-on-map");
 }
 
 /// A house player that also writes to stderr before each answer.
@@ -251,7 +284,7 @@ fn stderr_of_a_bot_is_shown_at_the_step_it_belongs_to() {
     let mut browser = world.browser("#/replay/ice/r1m1/1?at=1");
     look_at_analysis(&mut browser);
     browser.until_text(".stderr", "agon join --receipt FILE");
-    browser.click(".stderr summary", "stderr");
+    browser.click(".stderr summary", "Stderr of your bot");
     // A person would choose the file in a dialog of the system.
     let text = std::fs::read_to_string(receipt).expect("a receipt");
     browser.eval(&format!(
@@ -282,14 +315,14 @@ fn stderr_of_a_bot_is_shown_at_the_step_it_belongs_to() {
         browser.click(&format!(".steps-with-output [aria-label='Step {at}']"), "");
         let ask = if step["answer"].get("place").is_some() { "place" } else { "move" };
         browser.until_text(".stderr pre", &format!("asked to {ask} in ice:r1m1.1.{bob}."));
-        browser.until_text(".told", &format!("Step {at} of"));
+        browser.until_text(".caption", &format!("Step {at} of"));
     }
     accessible(&mut browser, "the output of a bot");
 }
 
 /// 64 guests, and the threads that play for them until the test is over. In the third round the
 /// players of the matches from `r3m5` on stop after their first slide, so that these stay live.
-fn guests(world: &World, count: usize) -> Vec<String> {
+pub(crate) fn guests(world: &World, count: usize) -> Vec<String> {
     let names = (0..count).map(|_| {
         let (status, guest) = world.send("POST", None, "/api/v1/guests", &Value::Null);
         assert_eq!(status, 201, "{guest}");
@@ -308,11 +341,11 @@ fn guests(world: &World, count: usize) -> Vec<String> {
 
 /// Plays for a guest until the server is gone.
 async fn play_as(server: Address, account: String, token: String) -> Result<(), ClientError> {
-    let mut client = Client::connect(Settings::new(server, Login::Token(token))).await?;
+    let mut client = Client::connect(ClientSettings::new(server, Login::Token(token))).await?;
     let mut house = House::new(&account, "greedy");
     let mut slides = 0;
     loop {
-        let Event::Request(request) = client.next().await? else { continue };
+        let ClientEvent::Request(request) = client.next().await? else { continue };
         let number = request.in_match.id.as_str().strip_prefix("r3m");
         if number.is_some_and(|number| number > "4") && request.question.get().contains("move") {
             slides += 1;
@@ -367,6 +400,9 @@ fn bracket_of_64_fits_the_width_of_a_projector() {
     look(&mut browser, 1920, 1080, false);
     let size = "parseFloat(getComputedStyle(document.querySelector('.compact .seat')).fontSize)";
     assert!(browser.eval(size).as_f64().is_some_and(|size| size >= 14.0));
+    let cut = "[...document.querySelectorAll('.two-sides .seat bdi')].filter(name =>
+        name.scrollWidth > name.clientWidth).length";
+    assert_eq!(browser.eval(cut), 0, "the names of winners and losers are whole");
     // The heads of the rounds stay in sight.
     let head = "document.querySelector('.round > h3').getBoundingClientRect().top";
     browser.eval(&format!("scrollBy(0, {head} + 200)"));
@@ -413,6 +449,21 @@ fn long_match_is_summed_up_and_the_replay_leads_to_the_next_game() {
     let bullets =
         browser.eval("document.querySelectorAll('[data-key=results] > ul:not(.rates) li').length");
     assert_eq!(bullets, 0, "the games are not listed one by one");
+    look(&mut browser, 1366, 768, false);
+    let whole = "[...document.querySelectorAll('.rates strong')].every(name =>
+        name.clientWidth > 0 && name.scrollWidth <= name.clientWidth)";
+    browser.until_true("the names are whole", whole);
+    let above = "document.querySelector('.rates').getBoundingClientRect().bottom
+        < document.querySelector('.stage').getBoundingClientRect().top";
+    browser.until_true("the sum is above the board", above);
+    // Head-to-head tallies with ties are the longest.
+    browser.go("#/player/house:greedy");
+    browser.until_text("[aria-label='Head to head']", "house:random");
+    look(&mut browser, 360, 740, false);
+    fits(&mut browser, "a player with tied games");
+    browser.go("#/game/long/r1m1");
+    browser.until_text(".rates", "%");
+    fits(&mut browser, "a long match");
     browser.click(".series summary", "");
     browser.click(".game-chip", "2");
     browser.until_text("h1", "house:greedy");

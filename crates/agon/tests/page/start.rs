@@ -3,6 +3,7 @@
 
 use crate::browser::Browser;
 use crate::checks::{accessible, accessible_in_every_look};
+use crate::playing::seated;
 use crate::world::{PASSWORD, World};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -84,6 +85,11 @@ fn guest_claims_the_account_and_keeps_the_games() {
     browser.fill("#claim-form [name=account]", "zoë");
     browser.fill("#claim-form [name=password]", PASSWORD);
     accessible(&mut browser, "the claim");
+    browser.eval("document.querySelector('#claim-form [name=password]').value = ''");
+    browser.fill("#claim-form [name=password]", "x");
+    let valid = "document.querySelector('#claim-form').checkValidity()";
+    assert_eq!(browser.eval(valid), false, "a password of one character");
+    browser.fill("#claim-form [name=password]", PASSWORD);
     browser.click("#claim-form button", "Keep my account");
     browser.until_text("#who", "zoë");
     browser.until_text("h1", "Lobby");
@@ -104,6 +110,7 @@ pub(crate) fn two_people_meet_through_a_queue() {
     one.until_text("agon-waiting", "1 waiting, 1 more player needed");
     let mut other = world.browser("#/");
     other.until_text("[aria-label=Queues]", "1 waiting, 1 more player needed");
+    other.until_text("[aria-label=Queues] .player", &account(&mut one));
     other.click("[aria-label='Join the queue fish-casual']", "Join");
     let names = [account(&mut one), account(&mut other)];
     for browser in [&mut one, &mut other] {
@@ -128,6 +135,8 @@ fn person_who_waits_is_offered_a_house_player() {
            sessionStorage.setItem('agon.waiting', JSON.stringify({ ...wait, since: 0 })); })()",
     );
     browser.until_text("agon-waiting", "A house player is free now");
+    let advice = "document.querySelector('agon-waiting ~ p').offsetHeight";
+    assert_eq!(browser.eval(advice), 0, "a person who waits is not told to join a queue");
     browser.click("agon-waiting button", "Play a house player instead");
     browser.until_true("the board is shown", "document.querySelector('.board') !== null");
     assert_eq!(world.get("/api/v1/queues/yahtzee-casual")["players"], json!([]));
@@ -139,7 +148,30 @@ fn visitor_of_a_server_without_guests_is_told_to_register() {
     let mut browser = world.browser("#/");
     browser.expect_error("status of 403");
     browser.click("button.start", "Play Fish");
-    browser.until_text("#news", "this server has no guests; register an account");
+    browser.until_text("#news", "This server has no guests; register an account.");
+    // The visitor registers, and the game begins.
+    register(&mut browser, "ann");
+    browser.until_true("the ice is shown", "document.querySelector('.tile.open') !== null");
+    let running = tournaments(&world, "running");
+    assert!(running[0].starts_with("fish-casual-"), "{running:?}");
+}
+
+/// Fills in the form for a new account.
+fn register(browser: &mut Browser, name: &str) {
+    browser.fill("#register-form [name=account]", name);
+    browser.fill("#register-form [name=password]", PASSWORD);
+    browser.click("#register-form button", "Register and log in");
+}
+
+#[test]
+fn visitor_of_a_server_without_guests_is_in_the_queue_after_the_login() {
+    let world = World::with("guests = false\n");
+    let mut browser = world.browser("#/");
+    browser.expect_error("status of 403");
+    browser.click("[aria-label='Join the queue fish-casual']", "Join");
+    register(&mut browser, "ann");
+    browser.until_text("agon-waiting", "1 waiting, 1 more player needed");
+    assert_eq!(world.get("/api/v1/queues/fish-casual")["players"], json!(["ann"]));
 }
 
 #[test]
@@ -148,13 +180,6 @@ fn operator_fills_in_the_form_for_a_new_tournament() {
     let mut browser = world.browser_of(&world.operator.clone(), "#/new");
     browser.until_text("form", "Format");
     accessible(&mut browser, "the form");
-    let choose = |name: &str, value: &str| {
-        format!(
-            "(e => {{ e.value = {}; e.dispatchEvent(new Event('change', {{ bubbles: true }})); }})
-             (document.querySelector('[name={name}]'))",
-            json!(value)
-        )
-    };
     for (name, value) in
         [("game", "fish"), ("format", "round-robin"), ("time", "1"), ("best_of", "3")]
     {
@@ -162,6 +187,7 @@ fn operator_fills_in_the_form_for_a_new_tournament() {
     }
     browser.click("label", "Level 1");
     browser.click("label", "Level 2");
+    browser.click("label", "They move slowly");
     browser.fill("[name=id]", "spring");
     browser.click("form button", "Create the tournament");
     browser.until_true("it is shown", "location.hash === '#/tournament/spring'");
@@ -171,6 +197,7 @@ fn operator_fills_in_the_form_for_a_new_tournament() {
     assert_eq!(plan["policy"]["format"]["kind"], "round-robin");
     assert_eq!(plan["policy"]["match"]["best_of"], 3);
     assert_eq!(plan["policy"]["match"]["time"]["answer_ms"], 60_000);
+    assert_eq!(plan["policy"]["match"]["time"]["house_pace_ms"], 800);
     assert_eq!(plan["players"], json!(["house:level-1", "house:level-2"]));
     // By invitation, and at once.
     browser.go("#/new");
@@ -178,10 +205,53 @@ fn operator_fills_in_the_form_for_a_new_tournament() {
     browser.eval(&choose("way", "named"));
     browser.fill("[name=players]", "house:random");
     browser.click("label", "Level 1");
+    browser.click("label", "They move slowly");
     browser.fill("[name=id]", "quick");
     browser.click("form button", "Create the tournament");
     browser.until_true("it is shown", "location.hash === '#/tournament/quick'");
     world.until_over("quick");
+}
+
+/// A script that chooses a value of the form for a new tournament.
+fn choose(name: &str, value: &str) -> String {
+    format!(
+        "(e => {{ e.value = {}; e.dispatchEvent(new Event('change', {{ bubbles: true }})); }})
+         (document.querySelector('[name={name}]'))",
+        json!(value)
+    )
+}
+
+#[test]
+fn operator_starts_a_tournament_of_the_players_who_wait_or_are_online() {
+    let world = World::start();
+    let _tabs = ["ann", "bob"].map(|name| {
+        let token = world.person(name);
+        assert_eq!(world.send("POST", Some(&token), "/api/v1/queues/club", &Value::Null).0, 200);
+        seated(&world, &token)
+    });
+    let mut browser = world.browser_of(&world.operator.clone(), "#/");
+    browser.until_text("[aria-label=Queues]", "2 waiting; an operator starts the game");
+    let new = |browser: &mut Browser, id: &str, way: &str| {
+        browser.go("#/new");
+        browser.until_true("the form is there", "document.querySelector('[name=id]') !== null");
+        browser.fill("[name=id]", id);
+        browser.eval(&choose("way", way));
+    };
+    new(&mut browser, "club-night", "queue");
+    browser.until_text("form", "club (2 waiting)");
+    accessible(&mut browser, "the form with a queue");
+    browser.click("form button", "Create the tournament");
+    browser.until_true("it is shown", "location.hash === '#/tournament/club-night'");
+    let players =
+        |id: &str| world.get(&format!("/api/v1/tournaments/{id}"))["plan"]["players"].clone();
+    assert_eq!(players("club-night"), json!(["ann", "bob"]));
+    assert_eq!(world.get("/api/v1/queues/club")["players"], json!([]));
+    new(&mut browser, "at-once", "line");
+    browser.click("form button", "Create the tournament");
+    browser.until_true("it is shown", "location.hash === '#/tournament/at-once'");
+    let mut all: Vec<Value> = players("at-once").as_array().unwrap().clone();
+    all.sort_by_key(Value::to_string);
+    assert_eq!(all, ["ann", "bob"]);
 }
 
 #[test]

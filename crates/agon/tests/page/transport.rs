@@ -39,8 +39,12 @@ fn documents_and_errors_are_pages_for_people() {
     let world = World::start();
     let mut browser = world.browser("#/docs");
     browser.expect_error("status of 404");
+    let links =
+        "[...document.querySelectorAll('nav[aria-label=Main] a')].map(link => link.textContent)";
+    let nav = browser.eval(links);
     browser.click("main a", "The native protocol");
     browser.until_text("h1", "The native protocol");
+    assert_eq!(browser.eval(links), nav, "documents lead to the same views");
     assert_eq!(browser.eval("document.querySelectorAll('article table td').length > 3"), true);
     accessible(&mut browser, "a document");
     // A link from one document to another leads to a page, and to its place there.

@@ -197,11 +197,15 @@ fn every_format_is_drawn_with_the_numbers_that_rank() {
             "selection": {"by": "named", "players": fish},
         }));
     }
-    let mut browser = world.browser("#/lobby");
+    let mut browser = world.browser("#/");
+    browser.look(1366, 768, false);
     for (id, _, place, words) in &formats {
         world.until_over(id);
         browser.go(&format!("#/tournament/{id}"));
         browser.until_text(place, words);
+        let whole = "(box => box.scrollWidth <= box.clientWidth)
+            (document.querySelector('#standings').parentElement)";
+        browser.until_true(&format!("the standings of {id} are whole"), whole);
         // An empty drawing has no players.
         let drawn = browser.text(place);
         let has_all = ["greedy", "random"].iter().all(|name| drawn.contains(name));
@@ -282,7 +286,7 @@ fn back_finds_a_view_where_it_was_left() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_things_are_explained() {
     let world = World::start();
     let mut browser = world.browser("#/tournament/none");
     browser.expect_error("status of 404");

@@ -37,7 +37,7 @@ const SHOWN: &str = "({
     scores: [...document.querySelectorAll('.players strong')].map(e => parseInt(e.textContent)),
 })";
 
-/// The same as the API has it, as text with its fields in the same order.
+/// The state of a match as the API has it, as text with its fields in the same order.
 fn stands(view: &Value) -> String {
     let players = view["players"].as_array().unwrap();
     let mut places: Vec<String> = players
@@ -146,7 +146,7 @@ fn game_and_play_are_accessible_and_fit_a_phone() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_things_are_explained() {
     let world = World::start();
     let mut browser = world.browser("#/game/none/r1m1");
     browser.expect_error("404");

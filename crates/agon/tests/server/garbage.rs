@@ -270,7 +270,7 @@ fn wrong_types() -> Vec<Kind> {
     all
 }
 
-/// Whether a message with this value in this field may be one.
+/// Returns whether a message with this value in this field may be one.
 fn is_of_its_type(field: &str, value: &Value) -> bool {
     match field {
         "protocol" => false,

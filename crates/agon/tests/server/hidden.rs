@@ -1,6 +1,6 @@
-//! Nobody sees what he may not. Whole games of every kind are recorded: all that came to both
-//! players and to observers, over every interface. What was hidden is known afterwards from the
-//! log; none of it may be in what somebody heard who could not know it.
+//! No player or observer sees hidden information. Whole games of every kind are recorded: all that
+//! came to both players and to observers, over every interface. What was hidden is known afterwards
+//! from the log; none of it may be in what somebody heard who could not know it.
 
 use crate::kill::accepted;
 use crate::observed::{Eyes, Observed, observe};

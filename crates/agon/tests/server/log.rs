@@ -140,7 +140,7 @@ fn a_damaged_match_is_named_and_its_tournament_goes_on_from_before() {
     goes_on(&place);
 }
 
-/// The same as `seq_of` in the copy of the damaged log.
+/// Like `seq_of`, but in the copy of the damaged log.
 fn seq_of_damaged(place: &Place, stream: &str, kind: &str) -> u64 {
     use agon_store::{Log, SqliteLog};
     let log = SqliteLog::open_read_only(place.path("agon-data/agon.sqlite.damaged-1"));
@@ -206,7 +206,7 @@ fn a_tournament_that_is_over_is_kept_whole_or_not_at_all() {
 }
 
 #[test]
-fn whatever_page_is_damaged_the_log_is_repaired_or_that_is_refused() {
+fn log_with_any_damaged_page_is_repaired_or_the_repair_is_refused() {
     let place = half_a_cup();
     let database = place.path("agon-data/agon.sqlite");
     let sound = fs::read(&database).expect("the database");

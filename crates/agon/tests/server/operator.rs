@@ -44,7 +44,7 @@ fn answer(request: &Value) -> String {
     json!({"type": "answer", "id": request["id"], "answer": answer}).to_string()
 }
 
-/// Whether the connection is asked nothing until it hears the answer to a ping.
+/// Returns whether the connection is asked nothing until it hears the answer to a ping.
 fn is_asked_nothing(client: &mut Client) -> bool {
     client.say(r#"{"type":"ping"}"#);
     loop {

@@ -75,7 +75,7 @@ impl Wire {
         self.say_bytes(message.to_string().as_bytes());
     }
 
-    /// Sends bytes as one line, or as one text frame. Whoever is gone does not hear them.
+    /// Sends bytes as one line, or as one text frame. A closed connection ignores them.
     pub(crate) fn say_bytes(&mut self, bytes: &[u8]) {
         let mut sent = Vec::new();
         match &self.framing {

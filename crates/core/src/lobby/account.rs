@@ -127,7 +127,7 @@ pub struct Account {
     pub registered_at: Timestamp,
     /// Its number among all accounts.
     pub number: u64,
-    /// Whether the account was ever in a tournament that started.
+    /// True if the account was ever in a tournament that started.
     pub played: bool,
     /// The guest whose games this account continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,7 +135,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// Whether the account is a guest's: a person who has not chosen a password yet.
+    /// Returns whether the account is a guest's: a person who has not chosen a password yet.
     pub fn is_guest(&self) -> bool {
         self.kind == AccountKind::Person && self.role == Role::Player && self.password.is_none()
     }

@@ -200,7 +200,7 @@ impl Lobby {
     }
 }
 
-/// Whether a text can be part of stream names, and of request ids before their colon.
+/// Returns whether a text can be part of stream names, and of request ids before their colon.
 fn names_tournament(id: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=60).contains(&id.len()) && id.bytes().all(plain) && !id.starts_with('-')

@@ -41,6 +41,7 @@ impl Lobby {
             Event::AccountDropped(dropped) => {
                 self.account_mut(&dropped.account)?;
                 self.accounts.remove(&dropped.account);
+                self.account_rulings.remove(&dropped.account);
                 self.tokens.revoke_all(&dropped.account);
                 self.dropped += 1;
             }
@@ -60,8 +61,9 @@ impl Lobby {
                 self.settle_debt(&delivered.tournament);
                 self.settle_request(&delivered.tournament);
             }
-            _ => return self.apply_play(at, event),
+            _ => self.apply_play(at, event)?,
         }
+        self.keep_ruling(at, event);
         Ok(())
     }
 
@@ -155,7 +157,6 @@ impl Lobby {
             Event::LogOutOrdered(ordered) => self.forget_session(&ordered.account),
             _ => return Err(ApplyError::OutOfPlace(event.tag())),
         }
-        self.keep_ruling(at, event);
         Ok(())
     }
 
@@ -180,6 +181,9 @@ impl Lobby {
         let known = self.account_mut(&claimed.guest)?.clone();
         let account = Account { password, registered_at: at, number, guest, ..known };
         self.accounts.insert(name.clone(), account);
+        if let Some(rulings) = self.account_rulings.get(&claimed.guest).cloned() {
+            self.account_rulings.insert(name.clone(), rulings);
+        }
         Ok(())
     }
 

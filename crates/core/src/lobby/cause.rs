@@ -20,7 +20,7 @@ pub struct Cause {
 }
 
 /// A cheat that a policy blacklists for.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Cheat {
     /// The player who cheated.
     pub account: PlayerName,

@@ -7,6 +7,7 @@ use crate::chain::Head;
 use crate::fair::Secret;
 use crate::ids::{Age, Millis, PlayerName, Raw, Timestamp, TournamentId};
 use crate::ruling::Ruling;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// An input to the lobby from outside. The shell has the connection and checks who may send a
@@ -204,7 +205,7 @@ pub enum LobbyCommand {
 }
 
 /// Why a command was rejected, in words for its sender. A rejected command changes nothing.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum LobbyRejection {
     /// The name is in use.
     #[error("the name {0} is taken; log in, or choose another")]

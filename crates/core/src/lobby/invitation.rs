@@ -134,7 +134,7 @@ pub struct Invitation {
     pub announcement: Announcement,
     /// The invited players in order, each with their reply.
     pub replies: Vec<(PlayerName, Reply)>,
-    /// Whether the players who accepted are now asked to be ready.
+    /// True if the players who accepted are now asked to be ready.
     pub readying: bool,
     /// When the wait ends.
     pub closes_at: Timestamp,
@@ -173,7 +173,7 @@ impl Invitation {
         }
     }
 
-    /// Whether a draw can still invite others.
+    /// Returns whether a draw can still invite others.
     pub(super) fn has_reserve(&self) -> bool {
         self.replies.iter().any(|(_, reply)| *reply == Reply::Reserve)
     }

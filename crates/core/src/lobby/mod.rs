@@ -73,6 +73,8 @@ pub struct Lobby {
     tournaments: BTreeMap<TournamentId, Standing>,
     /// The rulings of operators about tournaments, in order of time.
     rulings: BTreeMap<TournamentId, Vec<LobbyRuling>>,
+    /// The rulings of operators about accounts, in order of time.
+    account_rulings: BTreeMap<PlayerName, Vec<LobbyRuling>>,
     /// An index over all tournaments.
     index: Index,
     /// The selection of a tournament, between its announcement and its start in the same record.
@@ -156,7 +158,8 @@ impl Lobby {
         self.index.queues_of(player)
     }
 
-    /// Whether the log records the blacklisting for a cheat. An operator may have lifted it since.
+    /// Returns whether the log records the blacklisting for a cheat. An operator may have lifted it
+    /// since.
     pub fn has_recorded(&self, cheat: &Cheat) -> bool {
         let unnamed = || (cheat.account.clone(), cheat.reason.clone());
         self.causes.contains(&cheat.cause) || self.unnamed_causes.contains(&unnamed())

@@ -7,11 +7,11 @@ use crate::event::{
 };
 use crate::ids::{PlayerName, Timestamp, TournamentId};
 use crate::plan::TournamentPlan;
-use crate::ruling::Ruling;
+use crate::ruling::{Ruling, Why};
 use serde::{Deserialize, Serialize};
 
 /// An order of an operator to the lobby.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum LobbyOrder {
     /// Start a sign-up now with the players who signed up, or invitations with those who accepted.
     Start(TournamentId),
@@ -35,7 +35,7 @@ pub enum LobbyOrder {
     LogOut(PlayerName),
 }
 
-/// The kinds of rulings about a tournament that the lobby records.
+/// The kinds of rulings that the lobby records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LobbyRulingKind {
@@ -47,9 +47,16 @@ pub enum LobbyRulingKind {
     Withdrawn,
     /// Entered a player after it had begun.
     Entered,
+    /// Put an account on the blacklist.
+    Blacklisted,
+    /// Removed an account from the blacklist.
+    Lifted,
+    /// Logged an account out.
+    LoggedOut,
 }
 
-/// A ruling about a tournament that the lobby keeps, so that everybody can read its reason.
+/// A ruling about a tournament or an account that the lobby keeps, so that everybody can read its
+/// reason.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LobbyRuling {
     /// When the operator ruled.
@@ -68,8 +75,17 @@ impl Lobby {
         self.rulings.get(tournament).map_or(&[], Vec::as_slice)
     }
 
-    /// Keeps the ruling that an event records, if it records one about a tournament.
+    /// The rulings of operators about an account, in order of time.
+    pub fn account_rulings(&self, account: &PlayerName) -> &[LobbyRuling] {
+        self.account_rulings.get(account).map_or(&[], Vec::as_slice)
+    }
+
+    /// Keeps the ruling that an event records, if it records one.
     pub(super) fn keep_ruling(&mut self, at: Timestamp, event: &Event) {
+        if let Some((account, kind, ruling)) = account_ruling(event) {
+            let ruling = LobbyRuling { at, kind, player: Some(account.clone()), ruling };
+            return self.account_rulings.entry(account).or_default().push(ruling);
+        }
         let (tournament, kind, player, ruling) = match event {
             Event::StartOrdered(one) => {
                 (&one.tournament, LobbyRulingKind::Started, None, &one.ruling)
@@ -191,4 +207,22 @@ impl Lobby {
     fn is_inviting(&self, tournament: &TournamentId) -> bool {
         matches!(self.tournaments.get(tournament), Some(Standing::Inviting(_)))
     }
+}
+
+/// The account that an operator's ruling in an event is about, with the kind and the reason.
+fn account_ruling(event: &Event) -> Option<(PlayerName, LobbyRulingKind, Ruling)> {
+    // Every operator gives a reason that can be read.
+    let ruling =
+        |by: &PlayerName, why: &str| Some(Ruling { by: by.clone(), why: Why::new(why).ok()? });
+    let (account, kind, ruling) = match event {
+        Event::AccountBlacklisted(one) => {
+            (&one.account, LobbyRulingKind::Blacklisted, ruling(one.by.as_ref()?, &one.reason)?)
+        }
+        Event::BlacklistLifted(one) => {
+            (&one.account, LobbyRulingKind::Lifted, ruling(&one.by, &one.reason)?)
+        }
+        Event::LogOutOrdered(one) => (&one.account, LobbyRulingKind::LoggedOut, one.ruling.clone()),
+        _ => return None,
+    };
+    Some((account.clone(), kind, ruling))
 }

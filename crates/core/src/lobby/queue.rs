@@ -24,7 +24,7 @@ impl Queue {
         self.places.len()
     }
 
-    /// Whether there are no places.
+    /// Returns whether there are no places.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -39,7 +39,7 @@ impl Queue {
         self.iter().cloned().collect()
     }
 
-    /// Whether a player has a place.
+    /// Returns whether a player has a place.
     pub fn contains(&self, player: &PlayerName) -> bool {
         self.of.contains_key(player)
     }

@@ -91,7 +91,7 @@ impl Lobby {
         }
     }
 
-    /// Whether a sender without an account waits for the result of a tournament.
+    /// Returns whether a sender without an account waits for the result of a tournament.
     pub(super) fn is_requested(&self, tournament: &TournamentId) -> bool {
         self.requests.iter().any(|request| request.tournament == *tournament)
     }

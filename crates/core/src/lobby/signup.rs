@@ -22,7 +22,7 @@ pub struct Window {
     pub second_wait_ms: Millis,
     /// The fewest players that end the second wait well.
     pub second_at_least: u32,
-    /// Whether another sign-up like this one opens when it is over, as long as there is room for
+    /// True if another sign-up like this one opens when it is over, as long as there is room for
     /// tournaments. The wait of such a sign-up begins when the first player signs up, so that
     /// nothing happens while nobody comes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -88,7 +88,7 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// Whether luck decides whom the tournament takes, so that it needs its secret at once.
+    /// Returns whether luck decides whom the tournament takes, so that it needs its secret at once.
     pub fn is_by_lot(&self) -> bool {
         matches!(self, Selection::Random { .. } | Selection::Draw(_))
     }
@@ -142,7 +142,7 @@ pub struct SignUp {
     pub(super) ages: BTreeMap<PlayerName, Age>,
     /// When the wait ends.
     pub closes_at: Timestamp,
-    /// Whether this is the second wait.
+    /// True if this is the second wait.
     pub extended: bool,
     pub(super) window: Window,
     /// The first tournament of its series: its own name if it is the first or alone.
@@ -150,7 +150,7 @@ pub struct SignUp {
 }
 
 impl SignUp {
-    /// Whether the wait has not begun: the sign-up repeats, and nobody has signed up yet.
+    /// Returns whether the wait has not begun: the sign-up repeats, and nobody has signed up yet.
     pub(super) fn rests(&self) -> bool {
         self.window.repeat && self.players.is_empty()
     }

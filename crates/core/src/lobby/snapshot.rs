@@ -28,6 +28,7 @@ struct Kept<'a> {
     queues: Cow<'a, BTreeMap<QueueName, Queue>>,
     tournaments: Cow<'a, BTreeMap<TournamentId, Standing>>,
     rulings: Cow<'a, BTreeMap<TournamentId, Vec<LobbyRuling>>>,
+    account_rulings: Cow<'a, BTreeMap<PlayerName, Vec<LobbyRuling>>>,
     selections: Cow<'a, BTreeMap<TournamentId, Selection>>,
     series: Cow<'a, BTreeMap<TournamentId, TournamentId>>,
     continues: Cow<'a, BTreeMap<TournamentId, TournamentId>>,
@@ -43,7 +44,7 @@ impl Lobby {
     /// The version of snapshots that this program writes, and the only one it reads. It must change
     /// whenever the lobby's fields change, or what an event does to them. A new program then folds
     /// the log.
-    pub const SNAPSHOT_VERSION: u32 = 3;
+    pub const SNAPSHOT_VERSION: u32 = 4;
 
     /// The lobby as text. Like the log, it holds hashes of passwords and tokens.
     pub fn snapshot(&self) -> String {
@@ -55,6 +56,7 @@ impl Lobby {
             queues: Cow::Borrowed(&self.queues),
             tournaments: Cow::Borrowed(&self.tournaments),
             rulings: Cow::Borrowed(&self.rulings),
+            account_rulings: Cow::Borrowed(&self.account_rulings),
             selections: Cow::Borrowed(&self.selections),
             series: Cow::Borrowed(&self.series),
             continues: Cow::Borrowed(&self.continues),
@@ -85,6 +87,7 @@ impl Lobby {
             queues: kept.queues.into_owned(),
             tournaments: kept.tournaments.into_owned(),
             rulings: kept.rulings.into_owned(),
+            account_rulings: kept.account_rulings.into_owned(),
             index: Index::default(),
             selections: kept.selections.into_owned(),
             series: kept.series.into_owned(),

@@ -218,8 +218,8 @@ impl Lobby {
         self.accounts.get(account).ok_or_else(|| LobbyRejection::Unknown(account.clone()))
     }
 
-    /// Whether a policy has already blacklisted for this cheat. The cheat must belong to a running
-    /// tournament.
+    /// Returns whether a policy has already blacklisted for this cheat. The cheat must belong to a
+    /// running tournament.
     fn is_recorded(&self, cause: Option<&Cause>) -> Result<bool, LobbyRejection> {
         let Some(cause) = cause else { return Ok(false) };
         match self.tournaments.get(&cause.tournament) {
@@ -237,7 +237,8 @@ impl Lobby {
         room.then_some(()).ok_or(LobbyRejection::NoRoom)
     }
 
-    /// Whether a guest can take this name. A guest in a game keeps the name until the game is over.
+    /// Checks that a guest can take this name. A guest in a game keeps the name until the game is
+    /// over.
     fn may_claim(&self, guest: &PlayerName, account: &PlayerName) -> Result<(), LobbyRejection> {
         let Account { blacklisted, .. } = match self.known(guest)? {
             known if known.is_guest() => known,
@@ -253,8 +254,8 @@ impl Lobby {
         }
     }
 
-    /// Whether an account can be deleted: it never played, takes part in nothing, and belongs to a
-    /// program that gave only a name, or to a guest who did not use it for a while.
+    /// Checks that an account can be deleted: it never played, takes part in nothing, and belongs
+    /// to a program that gave only a name, or to a guest who did not use it for a while.
     fn may_drop(&self, account: &PlayerName, now: Timestamp) -> Result<(), LobbyRejection> {
         let known = self.known(account)?;
         let Account { kind, role, password, blacklisted, played, .. } = known;

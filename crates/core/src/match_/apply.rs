@@ -3,8 +3,8 @@
 use super::{Finished, Match, Phase, Presence, Secrets};
 use crate::event::{AnswerAccepted, Event, GameEnded, GameStarted, MatchRestarted, Restart};
 use crate::fault::{FaultKind, Faulted};
-use crate::ids::{MatchId, PlayerName, Raw, RequestId, Timestamp};
-use crate::line::Line;
+use crate::ids::{JsonText, MatchId, PlayerName, RequestId, Timestamp};
+use crate::line::{AnswerText, Line};
 use crate::policy::{CrashCost, Ties};
 use crate::referee::{Referee, SetUp};
 use crate::report::GameEnd;
@@ -96,15 +96,13 @@ impl Match {
             }
             Event::GameStarted(started) => self.apply_started(started)?,
             Event::AnswerAccepted(accepted) => {
-                if self.state.referee.is_none() {
-                    return Err(ApplyError::OutOfPlace(event.tag()));
-                }
                 let AnswerAccepted { request, seat, answer, took_ms, .. } = accepted;
+                self.referee_mut(event.tag())?;
                 self.accept(request, *seat, answer.get(), *took_ms)?;
             }
             Event::SeatRemoved(removed) => {
                 let side = self.side_in(removed.seat, event)?;
-                self.referee_mut(event)?.remove(removed.seat);
+                self.referee_mut(event.tag())?.remove(removed.seat);
                 self.take_out(side);
             }
             Event::GameEnded(ended) => self.apply_ended(ended, event)?,
@@ -127,6 +125,15 @@ impl Match {
         Ok(())
     }
 
+    /// Applies an accepted answer from the text of its line, unless the game rejects it. Returns
+    /// whether the game gives the draw of the line.
+    pub(crate) fn apply_answer(&mut self, accepted: &AnswerText<'_>) -> Result<bool, ApplyError> {
+        let AnswerText { request, seat, answer, took_ms, drawn } = accepted;
+        self.referee_mut(AnswerAccepted::TAG)?;
+        self.accept(&RequestId::from_text(request), *seat, answer, *took_ms)?;
+        Ok(self.referee_mut(AnswerAccepted::TAG)?.has_drawn(*drawn))
+    }
+
     /// Applies an answer. Only this function advances a game.
     pub(super) fn accept(
         &mut self,
@@ -134,7 +141,7 @@ impl Match {
         seat: Seat,
         answer: &str,
         took_ms: u64,
-    ) -> Result<Raw, Refusal> {
+    ) -> Result<JsonText, Refusal> {
         let over_ms = took_ms.saturating_sub(self.plan.rules.time.answer_ms);
         let referee = self.state.referee.as_mut().expect("a game in progress");
         let accepted = referee.accept(seat, answer, over_ms)?;
@@ -221,7 +228,7 @@ impl Match {
             None => (result, None),
         };
         let void = result.end == GameEnd::Void;
-        self.state.finished.push(Finished { result, played, state: referee.game });
+        self.state.finished.push(Arc::new(Finished { result, played, state: referee.game }));
         match self.plan.rules.duplicate {
             true => self.count_duplicate_game(),
             false => self.recount(),
@@ -293,8 +300,8 @@ impl Match {
         self.side_of(player).ok_or_else(|| ApplyError::Stranger(player.clone()))
     }
 
-    fn referee_mut(&mut self, event: &Event) -> Result<&mut Referee, ApplyError> {
-        self.state.referee.as_mut().ok_or(ApplyError::OutOfPlace(event.tag()))
+    fn referee_mut(&mut self, tag: &'static str) -> Result<&mut Referee, ApplyError> {
+        self.state.referee.as_mut().ok_or(ApplyError::OutOfPlace(tag))
     }
 
     fn side_in(&self, seat: Seat, event: &Event) -> Result<usize, ApplyError> {

@@ -10,7 +10,8 @@ use super::{Finished, Match, Rejection};
 use crate::fair::Secret;
 use crate::policy::Ties;
 use crate::report::{GameEnd, How};
-use agon_stats::{PairCounts, SprtState, Verdict};
+use agon_stats::{PairCounts, SprtState, SprtVerdict};
+use std::sync::Arc;
 
 impl Match {
     /// The results of duplicate pairs so far, from the view of the first player of the match.
@@ -32,7 +33,7 @@ impl Match {
         }
     }
 
-    /// Whether no game with the same luck follows.
+    /// Returns whether no game with the same luck follows.
     pub(super) fn is_last_of_group(&self, game: u32) -> bool {
         !self.plan.rules.duplicate || game + 1 == self.luck_of(game) + self.group_size()
     }
@@ -50,14 +51,14 @@ impl Match {
 
     /// The groups since the latest restart, without those in which a game is void. The last one
     /// may not be complete.
-    fn groups(&self) -> impl Iterator<Item = &[Finished]> {
+    fn groups(&self) -> impl Iterator<Item = &[Arc<Finished>]> {
         let since = self.state.finished.get(self.state.counts_from as usize - 1..);
         let groups = since.unwrap_or_default().chunks(self.group_size() as usize);
         groups.filter(|group| group.iter().all(|one| one.result.end != GameEnd::Void))
     }
 
     /// The half points of a side in some games.
-    fn halves_in(&self, games: &[Finished], side: usize) -> u32 {
+    fn halves_in(&self, games: &[Arc<Finished>], side: usize) -> u32 {
         let player = &self.state.sides[side].player;
         let halves = games.iter().map(|finished| {
             let winners = &finished.result.winners;
@@ -153,8 +154,8 @@ impl Match {
         best_of + best_of.div_ceil(2)
     }
 
-    /// Whether the score cannot change the winner any more. After the last group a level match is a
-    /// draw, or goes on with another group if ties are replayed.
+    /// Returns whether the score cannot change the winner any more. After the last group a level
+    /// match is a draw, or goes on with another group if ties are replayed.
     fn is_decided(&self) -> bool {
         let rules = &self.plan.rules;
         let mut halves: Vec<u32> = self.state.sides.iter().map(|side| side.halves).collect();
@@ -170,8 +171,8 @@ impl Match {
     fn end_by_test(&mut self, record: &mut Record, state: &SprtState) -> bool {
         let pairs_max = self.plan.rules.sprt.as_ref().map_or(0, |rule| rule.pairs_max);
         let side = match state.verdict {
-            Some(Verdict::H1) => 0,
-            Some(Verdict::H0) => 1,
+            Some(SprtVerdict::H1) => 0,
+            Some(SprtVerdict::H0) => 1,
             None if self.state.pairs.pairs() < u64::from(pairs_max) => return false,
             None => {
                 let halves: Vec<u32> = self.state.sides.iter().map(|side| side.halves).collect();

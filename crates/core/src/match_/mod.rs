@@ -35,6 +35,7 @@ use crate::report::{GameResult, MatchResult};
 use crate::ruling::Ruling;
 use agon_games::{GameKind, GameState, Seat, Seed, SetupError};
 use agon_stats::PairCounts;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ pub use view::MatchView;
 
 /// An input to a match from outside.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Command {
+pub enum MatchCommand {
     /// A player connected or reconnected.
     Arrive {
         /// The player.
@@ -107,7 +108,7 @@ pub enum Command {
 }
 
 /// Why a command was rejected, in words for its sender. A rejected command changes nothing.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum Rejection {
     /// The match is over.
     #[error("the match is over")]
@@ -158,7 +159,7 @@ pub enum Rejection {
 }
 
 /// Where the secrets of a match's games come from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Secrets {
     /// Derived from the match's own secret, in live play and recovery.
     Known(Secret),
@@ -185,24 +186,9 @@ impl Secrets {
     pub fn revealed_by<'a>(
         lines: impl IntoIterator<Item = &'a Line>,
     ) -> impl Iterator<Item = (&'a Line, u32, &'a Secret)> {
-        let (mut latest, mut luck) = (0, 0);
+        let mut games = LatestGame::default();
         lines.into_iter().filter_map(move |line| {
-            let secret = match &line.event {
-                Event::GameStarted(started) => {
-                    (latest, luck) = (started.game, started.duplicate_of.unwrap_or(started.game));
-                    None
-                }
-                Event::GameEnded(ended) => {
-                    if ended.result.game != latest {
-                        luck = ended.result.game;
-                    }
-                    ended.secret.as_ref()
-                }
-                Event::MatchRestarted(restarted) => restarted.secret.as_ref(),
-                Event::MatchEnded(ended) => ended.secret.as_ref(),
-                _ => None,
-            };
-            secret.map(|secret| (line, luck, secret))
+            games.revealed_by(&line.event).map(|(game, secret)| (line, game, secret))
         })
     }
 
@@ -215,6 +201,37 @@ impl Secrets {
     }
 }
 
+/// The latest game of a match's stream, for the secrets that its events reveal.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LatestGame {
+    number: u32,
+    /// The game whose luck it has: its own, or the first of its group.
+    luck: u32,
+}
+
+impl LatestGame {
+    /// The secret that the next event reveals, and the game that has its luck.
+    pub(crate) fn revealed_by<'a>(&mut self, event: &'a Event) -> Option<(u32, &'a Secret)> {
+        let secret = match event {
+            Event::GameStarted(started) => {
+                self.number = started.game;
+                self.luck = started.duplicate_of.unwrap_or(started.game);
+                None
+            }
+            Event::GameEnded(ended) => {
+                if ended.result.game != self.number {
+                    self.luck = ended.result.game;
+                }
+                ended.secret.as_ref()
+            }
+            Event::MatchRestarted(restarted) => restarted.secret.as_ref(),
+            Event::MatchEnded(ended) => ended.secret.as_ref(),
+            _ => None,
+        };
+        secret.map(|secret| (self.luck, secret))
+    }
+}
+
 /// The question that a request puts to a player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ask {
@@ -222,7 +239,7 @@ pub enum Ask {
     Game(Seat),
     /// To confirm the result of the game.
     Confirm {
-        /// Whether the player won the game.
+        /// True if the player won the game.
         won: bool,
     },
 }
@@ -240,7 +257,7 @@ pub struct Pending {
     pub limit_ms: Millis,
 }
 
-/// Whether a player is connected.
+/// A player's connection, as the match knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Presence {
     /// Not connected yet; the match has waited since this time.
@@ -254,7 +271,7 @@ enum Presence {
 enum Phase {
     Gathering,
     Playing,
-    /// Whether each player still has to confirm, by player.
+    /// Players confirm a result: true, by player, for those who still have to.
     Confirming(Vec<bool>),
     Ended(MatchResult),
 }
@@ -295,7 +312,8 @@ struct State {
     phase: Phase,
     sides: Vec<Side>,
     referee: Option<Referee>,
-    finished: Vec<Finished>,
+    /// Shared with copies of the match.
+    finished: Vec<Arc<Finished>>,
     ties_in_row: u32,
     restarts: u32,
     /// The number of the first game since the latest restart.
@@ -407,17 +425,18 @@ impl Match {
         &self.state.faults
     }
 
-    /// Whether `player` is connected.
+    /// Returns whether `player` is connected.
     pub fn is_here(&self, player: &PlayerName) -> bool {
         self.side_of(player).is_some_and(|side| self.here(side))
     }
 
-    /// Whether `player` may not play on in this match, connected or not.
+    /// Returns whether `player` may not play on in this match, connected or not.
     pub fn has_removed(&self, player: &PlayerName) -> bool {
         self.side_of(player).is_some_and(|side| self.is_out(&self.state.sides[side]))
     }
 
-    /// Whether both matches are in the same state. The clocks of open requests do not count.
+    /// Returns whether both matches are in the same state. The clocks of open requests do not
+    /// count.
     pub fn same_state(&self, other: &Match) -> bool {
         self.plan == other.plan && self.state == other.state
     }
@@ -458,7 +477,7 @@ impl Match {
 
     /// The command that is due at `now` because time has passed, if any. Callers step it and ask
     /// again.
-    pub fn due(&self, now: Timestamp) -> Option<Command> {
+    pub fn due(&self, now: Timestamp) -> Option<MatchCommand> {
         let (at, command) = self.next_due()?;
         (at <= now).then_some(command)
     }
@@ -468,7 +487,7 @@ impl Match {
         self.next_due().map(|(at, _)| at)
     }
 
-    fn next_due(&self) -> Option<(Timestamp, Command)> {
+    fn next_due(&self) -> Option<(Timestamp, MatchCommand)> {
         if self.state.paused.is_some() {
             return None;
         }
@@ -478,14 +497,14 @@ impl Match {
         let answers = open.filter_map(|pending| {
             let (_, delivered) = self.clock.iter().find(|(id, _)| *id == pending.id)?;
             let fault = Fault::timeout(pending.limit_ms);
-            let command = Command::Charge { player: pending.player, fault };
+            let command = MatchCommand::Charge { player: pending.player, fault };
             Some((delivered.saturating_add(pending.limit_ms), command))
         });
         let waits = (0..self.state.sides.len()).filter_map(|side| {
             let since = self.waited_since(side)?;
             let player = self.state.sides[side].player.clone();
             let until = since.saturating_add(self.plan.rules.time.wait_ms);
-            Some((until, Command::Expire { player }))
+            Some((until, MatchCommand::Expire { player }))
         });
         answers.chain(waits).min_by_key(|(at, _)| *at)
     }
@@ -534,7 +553,7 @@ impl Match {
         self.state.sides.iter().position(|side| side.player == *player)
     }
 
-    /// Whether a side is out of the match.
+    /// Returns whether a side is out of the match.
     fn is_out(&self, side: &Side) -> bool {
         let removed = side.removed_in.is_some_and(|game| !self.state.voids.contains_key(&game));
         side.out || removed

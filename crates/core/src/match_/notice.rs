@@ -4,7 +4,7 @@
 //! notice and confirms in the player's name. These confirmations belong to the record that opened
 //! the request, so that one decision is one record.
 
-use super::{Ask, Command, Match, Pending, Phase, Rejection};
+use super::{Ask, Match, MatchCommand, Pending, Phase, Rejection};
 use crate::event::Event;
 use crate::ids::{PlayerName, Timestamp};
 use agon_games::Json;
@@ -55,7 +55,8 @@ impl Match {
             });
             let Some((notice, Pending { player, id: request, .. })) = next else { break };
             let (answer, took_ms) = (OK.to_owned(), Some(0));
-            let Ok(events) = self.step(now, Command::Answer { player, request, answer, took_ms })
+            let Ok(events) =
+                self.step(now, MatchCommand::Answer { player, request, answer, took_ms })
             else {
                 break;
             };
@@ -65,7 +66,7 @@ impl Match {
         notices
     }
 
-    /// Whether a notification may be open. Usually none is.
+    /// Returns whether a notification may be open. Usually none is.
     fn may_tell(&self) -> bool {
         match (&self.state.phase, &self.state.referee) {
             (Phase::Confirming(_), _) => true,
@@ -80,7 +81,7 @@ impl Match {
     pub(crate) fn decide_again<'a>(
         &mut self,
         now: Timestamp,
-        cause: Command,
+        cause: MatchCommand,
         recorded: impl Fn(usize) -> Option<&'a Event>,
     ) -> (Vec<Event>, Option<Rejection>) {
         let (mut events, mut rejection) = self.step_as_far(now, cause);
@@ -95,7 +96,7 @@ impl Match {
     }
 
     /// The command behind an event that confirms an open notification.
-    fn confirmed(&self, event: &Event) -> Option<Command> {
+    fn confirmed(&self, event: &Event) -> Option<MatchCommand> {
         let request = match event {
             Event::AnswerAccepted(accepted) => &accepted.request,
             Event::ResultConfirmed(confirmed) => &confirmed.request,
@@ -104,6 +105,6 @@ impl Match {
         let pending = self.pending().into_iter().find(|pending| pending.id == *request)?;
         let player = self.notice(&pending)?.player;
         let (request, answer, took_ms) = (pending.id, OK.to_owned(), Some(0));
-        Some(Command::Answer { player, request, answer, took_ms })
+        Some(MatchCommand::Answer { player, request, answer, took_ms })
     }
 }

@@ -12,9 +12,11 @@ use crate::event::{
 use crate::ids::Timestamp;
 use crate::report::How;
 use crate::ruling::Ruling;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// An order of an operator to a match.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum MatchOrder {
     /// Pause the match.
     Pause,
@@ -144,6 +146,7 @@ impl Match {
     fn judge(&mut self, game: u32) {
         let finished = self.state.finished.iter_mut();
         if let Some(one) = finished.into_iter().find(|one| one.result.game == game) {
+            let one = Arc::make_mut(one);
             match self.state.voids.get(&game) {
                 Some(ruling) => {
                     let void = one.result.void(ruling);

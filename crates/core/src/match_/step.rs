@@ -4,7 +4,7 @@
 //! record, which the match has applied already. The caller commits them and then notifies the
 //! players. If the log rejects the record, the caller drops the match.
 
-use super::{Command, Match, Phase, Presence, Rejection, Secrets};
+use super::{Match, MatchCommand, Phase, Presence, Rejection, Secrets};
 use crate::event::{
     AnswerAccepted, Event, GameEnded, GameStarted, MatchEnded, MatchRestarted, PlayerArrived,
     PlayerFaulted, PlayerLeft, Restart, ResultConfirmed, SeatRemoved, WaitExpired,
@@ -12,8 +12,9 @@ use crate::event::{
 use crate::fair::Commitment;
 use crate::fault::{Fault, FaultKind, Faulted};
 use crate::ids::{PlayerName, RequestId, Timestamp};
+use crate::line::AnswerText;
 use crate::policy::{CheatCost, CrashCost, Ties};
-use crate::referee::Reading;
+use crate::referee::{Reading, Referee};
 use crate::report::{GameEnd, GameResult, How, MatchResult};
 use agon_games::{GameState, Luck, Outcome, Seat};
 
@@ -25,7 +26,7 @@ pub(super) struct Record {
 
 impl Match {
     /// Decides a command and applies its consequences.
-    pub fn step(&mut self, now: Timestamp, command: Command) -> Result<Vec<Event>, Rejection> {
+    pub fn step(&mut self, now: Timestamp, command: MatchCommand) -> Result<Vec<Event>, Rejection> {
         // Only a match that is read from a log can find out midway that a secret is missing.
         let before = matches!(self.secrets, Secrets::Revealed(_)).then(|| self.clone());
         match self.step_as_far(now, command) {
@@ -43,15 +44,32 @@ impl Match {
     pub(crate) fn step_as_far(
         &mut self,
         now: Timestamp,
-        command: Command,
+        command: MatchCommand,
     ) -> (Vec<Event>, Option<Rejection>) {
         let mut record = Record { now, events: Vec::new() };
         let rejection = self.decide(&mut record, command).err();
         (record.events, rejection)
     }
 
-    fn decide(&mut self, record: &mut Record, command: Command) -> Result<(), Rejection> {
-        if let Command::Order { order, ruling } = command {
+    /// Decides an answer of a log again. Returns the accepted answer if it has no consequences.
+    pub(crate) fn answer_again(
+        &mut self,
+        now: Timestamp,
+        text: &AnswerText<'_>,
+    ) -> Option<AnswerAccepted> {
+        let AnswerText { request, seat, answer, took_ms, .. } = text;
+        let player = self.state.referee.as_ref()?.seats.get(seat.index())?.clone();
+        let mut record = Record { now, events: Vec::with_capacity(1) };
+        let request = RequestId::from_text(request);
+        self.answer(&mut record, player, request, (answer, None), *took_ms).ok()?;
+        match (record.events.pop(), record.events.is_empty()) {
+            (Some(Event::AnswerAccepted(accepted)), true) => Some(accepted),
+            _ => None,
+        }
+    }
+
+    fn decide(&mut self, record: &mut Record, command: MatchCommand) -> Result<(), Rejection> {
+        if let MatchCommand::Order { order, ruling } = command {
             return self.obey(record, order, ruling);
         }
         if matches!(self.state.phase, Phase::Ended(_)) {
@@ -61,7 +79,7 @@ impl Match {
             return Err(Rejection::Paused);
         }
         match command {
-            Command::Arrive { player, nonce } => {
+            MatchCommand::Arrive { player, nonce } => {
                 let side = self.member(&player)?;
                 if self.here(side) || self.is_out(&self.state.sides[side]) {
                     return Ok(());
@@ -69,25 +87,25 @@ impl Match {
                 self.emit(record, PlayerArrived { player, nonce });
                 self.meet(record)
             }
-            Command::Leave { player, fault } => self.leave(record, &player, fault),
-            Command::Answer { player, request, answer, took_ms } => {
+            MatchCommand::Leave { player, fault } => self.leave(record, &player, fault),
+            MatchCommand::Answer { player, request, answer, took_ms } => {
                 let took_ms = took_ms.unwrap_or_else(|| self.took_ms(&request, record.now));
                 self.answer(record, player, request, (&answer, None), took_ms)
             }
-            Command::Translated { player, request, answer, sent, took_ms } => {
+            MatchCommand::Translated { player, request, answer, sent, took_ms } => {
                 let took_ms = took_ms.unwrap_or_else(|| self.took_ms(&request, record.now));
                 self.answer(record, player, request, (&answer, Some(&sent)), took_ms)
             }
-            Command::Charge { player, fault } => self.charge(record, &player, fault),
-            Command::Expire { player } => self.expire(record, &player),
-            Command::Order { .. } => unreachable!("orders are obeyed before"),
+            MatchCommand::Charge { player, fault } => self.charge(record, &player, fault),
+            MatchCommand::Expire { player } => self.expire(record, &player),
+            MatchCommand::Order { .. } => unreachable!("orders are obeyed before"),
         }
     }
 
     pub(super) fn emit(&mut self, record: &mut Record, event: impl Into<Event>) {
         let mut event = event.into();
         self.apply(record.now, &event).expect("a match accepts what it decided");
-        let drawn = || self.state.referee.as_ref().and_then(|referee| referee.drawn());
+        let mut drawn = || self.state.referee.as_mut().and_then(Referee::drawn);
         match &mut event {
             Event::GameStarted(started) => started.drawn = drawn(),
             Event::SeatRemoved(removed) => removed.drawn = drawn(),
@@ -186,7 +204,7 @@ impl Match {
             // `accept` parses, checks and applies the answer; the event records the result.
             Reading::Open(seat) => match self.accept(&request, seat, answer, took_ms) {
                 Ok(answer) => {
-                    let drawn = self.state.referee.as_ref().and_then(|referee| referee.drawn());
+                    let drawn = self.state.referee.as_mut().and_then(Referee::drawn);
                     let accepted = AnswerAccepted { request, seat, answer, drawn, took_ms };
                     record.events.push(accepted.into());
                     self.settle(record)
@@ -201,7 +219,10 @@ impl Match {
             {
                 Err(Rejection::Foreign)
             }
-            Reading::Answered(_, accepted) => Err(Rejection::Repeated { accepted }),
+            Reading::Answered(_, accepted) => {
+                let accepted = accepted.map(|answer| answer.to_raw());
+                Err(Rejection::Repeated { accepted })
+            }
             Reading::Closed(_) | Reading::Past => Err(Rejection::Late),
             Reading::Foreign => Err(Rejection::Foreign),
         }
@@ -537,14 +558,15 @@ impl Match {
     }
 }
 
-/// Whether a command is caused by time or by a connection. Such commands are rejected in a pause.
-fn runs_out(command: &Command) -> bool {
+/// Returns whether a command is caused by time or by a connection. Such commands are rejected in a
+/// pause.
+fn runs_out(command: &MatchCommand) -> bool {
     match command {
         // Other faults are charged even in a pause.
-        Command::Leave { fault, .. } | Command::Charge { fault, .. } => {
+        MatchCommand::Leave { fault, .. } | MatchCommand::Charge { fault, .. } => {
             matches!(fault.kind, FaultKind::Timeout | FaultKind::Disconnected | FaultKind::NoShow)
         }
-        Command::Expire { .. } => true,
+        MatchCommand::Expire { .. } => true,
         _ => false,
     }
 }

@@ -42,8 +42,8 @@ impl Matching {
         self.solver.slack(one, other, -cost)
     }
 
-    /// Whether two nodes are in the same blossoms, so that pairs of nodes like them may be added to
-    /// the matching without changing the proof.
+    /// Returns whether two nodes are in the same blossoms, so that pairs of nodes like them may be
+    /// added to the matching without changing the proof.
     pub(crate) fn in_same_blossoms(&self, one: usize, other: usize) -> bool {
         self.solver.blossoms(one).eq(self.solver.blossoms(other))
     }

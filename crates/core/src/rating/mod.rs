@@ -12,13 +12,13 @@
 //! keeps their rating: there is no clock here that could increase its uncertainty.
 //!
 //! Byes, walkovers and void matches never count, nor do games that were broken off: no player
-//! caused them. Whether forfeits count is a [setting](RatingSettings::count_forfeits).
+//! caused them. A [setting](RatingSettings::count_forfeits) decides whether forfeits count.
 
 pub mod glicko2;
 pub mod weng_lin;
 
 use crate::ids::{PlayerName, TournamentId};
-use crate::report::{GameEnd, GameResult, How, MatchResult, RoundResult};
+use crate::report::{GameEnd, GameResult, How, MatchResult};
 use agon_stats::Interval;
 use glicko2::Glicko2;
 use schemars::JsonSchema;
@@ -118,8 +118,8 @@ impl RatingSystem {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RatingSettings {
-    /// Whether matches decided by a forfeit or a no-show count, and whether players who were
-    /// removed from a game count as its last.
+    /// True if matches decided by a forfeit or a no-show count. Players who were removed from a game
+    /// then count as its last.
     pub count_forfeits: bool,
     /// The lower bound of the deviation, so that every rating can still change.
     pub deviation_min: f64,
@@ -159,12 +159,12 @@ impl RatingSettings {
 
 /// The facts about a match that ratings need: the place of each player.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Outcome {
+pub struct MatchPlaces {
     /// By name. Lower places are better; equal ones are shared.
     places: Vec<(PlayerName, u32)>,
 }
 
-impl Outcome {
+impl MatchPlaces {
     /// The outcome of a match between `players`; `None` if it says nothing about their strength.
     ///
     /// A match decided by lot is a tie here: its games did not separate the players. Without
@@ -174,7 +174,7 @@ impl Outcome {
         players: &[PlayerName],
         result: &MatchResult,
         count_forfeits: bool,
-    ) -> Option<Outcome> {
+    ) -> Option<MatchPlaces> {
         let places = match result.how {
             How::Void => return None,
             How::Lot => vec![1; players.len()],
@@ -186,15 +186,15 @@ impl Outcome {
         }
         let places: Vec<(PlayerName, u32)> = players.iter().cloned().zip(places).collect();
         if count_forfeits {
-            return Outcome::from_places(places);
+            return MatchPlaces::from_places(places);
         }
-        without_forfeits(places, result).and_then(Outcome::from_places)
+        without_forfeits(places, result).and_then(MatchPlaces::from_places)
     }
 
     /// An outcome from places; `None` for fewer than two players.
-    pub fn from_places(mut places: Vec<(PlayerName, u32)>) -> Option<Outcome> {
+    pub fn from_places(mut places: Vec<(PlayerName, u32)>) -> Option<MatchPlaces> {
         places.sort();
-        (places.len() >= 2).then_some(Outcome { places })
+        (places.len() >= 2).then_some(MatchPlaces { places })
     }
 }
 
@@ -307,8 +307,8 @@ impl Ladder {
     }
 
     /// Applies all results of one round, in any order.
-    pub fn apply_round(&mut self, tournament: &TournamentId, round: u32, outcomes: &[Outcome]) {
-        let mut outcomes: Vec<&Outcome> = outcomes.iter().collect();
+    pub fn apply_round(&mut self, tournament: &TournamentId, round: u32, outcomes: &[MatchPlaces]) {
+        let mut outcomes: Vec<&MatchPlaces> = outcomes.iter().collect();
         outcomes.sort();
         let after = match self.system {
             RatingSystem::Glicko2 => self.after_glicko2(&outcomes),
@@ -323,16 +323,6 @@ impl Ladder {
             rated.rating = rating;
             rated.history.push(point);
         }
-    }
-
-    /// Like `apply_round`, for a round of a tournament's results.
-    pub fn apply_result(&mut self, tournament: &TournamentId, round: &RoundResult) {
-        let count_forfeits = self.settings.count_forfeits;
-        let outcomes = round
-            .matches
-            .iter()
-            .filter_map(|report| Outcome::of(&report.players, &report.result, count_forfeits));
-        self.apply_round(tournament, round.round, &outcomes.collect::<Vec<_>>());
     }
 
     /// A player's rating; `None` for a player without results.
@@ -374,7 +364,7 @@ impl Ladder {
     }
 
     /// Treats a match of more than two players, if there is one, as a game of each against each.
-    fn after_glicko2(&self, outcomes: &[&Outcome]) -> BTreeMap<PlayerName, Rating> {
+    fn after_glicko2(&self, outcomes: &[&MatchPlaces]) -> BTreeMap<PlayerName, Rating> {
         let mut games: BTreeMap<&PlayerName, Vec<(&PlayerName, u8)>> = BTreeMap::new();
         for outcome in outcomes {
             for (player, place) in &outcome.places {
@@ -397,7 +387,7 @@ impl Ladder {
         games.into_iter().map(rate).collect()
     }
 
-    fn after_weng_lin(&self, outcomes: &[&Outcome]) -> BTreeMap<PlayerName, Rating> {
+    fn after_weng_lin(&self, outcomes: &[&MatchPlaces]) -> BTreeMap<PlayerName, Rating> {
         let system = &self.settings.weng_lin;
         let before = |player: &PlayerName| system.drifted(&self.before(player));
         let mut shifts: BTreeMap<&PlayerName, Shift> = BTreeMap::new();

@@ -23,7 +23,7 @@ pub struct Bracket {
     /// How many slots, a power of two from 2 on; `None` is the fewest that hold everybody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slots: Option<u32>,
-    /// Whether the losers of the semi-finals play for third place.
+    /// True if the losers of the semi-finals play for third place.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub third_place: bool,
 }
@@ -233,11 +233,7 @@ fn next(
             }),
             (None, None) => byes.push(Bye {
                 player: None,
-                reason: format!(
-                    "slots {} and {} hold byes: a bye advances",
-                    at * 2 + 1,
-                    at * 2 + 2
-                ),
+                reason: format!("slots {} and {} are empty", at * 2 + 1, at * 2 + 2),
                 walkover: None,
             }),
             (Some(player), None) | (None, Some(player)) => byes.push(Bye {
@@ -247,7 +243,7 @@ fn next(
                         "{players} players in {} slots: the slot beside {player} is empty",
                         first.len()
                     ),
-                    _ => format!("nobody comes from the other side of round {}", round - 1),
+                    _ => format!("no player advanced from the other side of round {}", round - 1),
                 },
                 walkover: None,
             }),
@@ -275,7 +271,7 @@ fn pair_reason(
     }
     let earlier = |number| MatchId::of(before + round - 1, number);
     let (one, other) = (earlier(number * 2 - 1), earlier(number * 2));
-    format!("{stage}: who came through {one} meets who came through {other}")
+    format!("{stage}: the players who advanced from {one} and {other}")
 }
 
 /// The slots after a round. A player with a bye, or whose opponent dropped out, advances.
@@ -338,7 +334,7 @@ mod tests {
             [
                 "5 players in 8 slots: the slot beside 1 is empty",
                 "5 players in 8 slots: the slot beside 2 is empty",
-                "slots 5 and 6 hold byes: a bye advances",
+                "slots 5 and 6 are empty",
             ]
         );
     }
@@ -349,9 +345,9 @@ mod tests {
         let reason =
             |round: u32, number: u32| pair_reason(round, 4, number, number as usize - 1, &first, 0);
         assert_eq!(reason(1, 3), "round 1, match 3: slots 5 and 6 of 16");
-        let through = |one, other| format!("who came through {one} meets who came through {other}");
-        assert_eq!(reason(2, 4), format!("quarter-final 4: {}", through("r1m7", "r1m8")));
-        assert_eq!(reason(3, 2), format!("semi-final 2: {}", through("r2m3", "r2m4")));
-        assert_eq!(reason(4, 1), format!("the final: {}", through("r3m1", "r3m2")));
+        let advanced = "the players who advanced from";
+        assert_eq!(reason(2, 4), format!("quarter-final 4: {advanced} r1m7 and r1m8"));
+        assert_eq!(reason(3, 2), format!("semi-final 2: {advanced} r2m3 and r2m4"));
+        assert_eq!(reason(4, 1), format!("the final: {advanced} r3m1 and r3m2"));
     }
 }

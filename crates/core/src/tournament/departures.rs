@@ -49,8 +49,8 @@ impl Tournament {
         lost.find(|(loser, _)| *loser == player).map(|(_, place)| place)
     }
 
-    /// Whether open matches are being called off because the tournament was awarded. Players learn
-    /// the winners after that.
+    /// Returns whether open matches are being called off because the tournament was awarded.
+    /// Players learn the winners after that.
     fn is_being_awarded(&self) -> bool {
         self.state.awarded.is_some() && !self.is_over()
     }

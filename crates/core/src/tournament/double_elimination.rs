@@ -23,7 +23,7 @@ use std::ops::RangeInclusive;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DoubleElimination {
-    /// Whether a second final is played if the player from the losers' bracket wins the first.
+    /// True if a second final is played if the player from the losers' bracket wins the first.
     #[serde(default = "yes")]
     pub reset: bool,
 }
@@ -129,7 +129,7 @@ struct Brackets {
     fallen: Vec<Slot>,
     /// The winner of the tournament, once it is decided; the slot may be empty.
     champion: Option<Slot>,
-    /// Whether the latest final was won from the losers' bracket, so that another one follows.
+    /// True if the latest final was won from the losers' bracket, so that another one follows.
     is_reset: bool,
 }
 
@@ -282,8 +282,8 @@ impl Brackets {
                 [Some(player), None] | [None, Some(player)] => {
                     let why = match (part, self.round) {
                         (Part::Winners, 1) => format!("the slot beside {player} is empty"),
-                        (Part::Final, _) => "nobody comes from the other bracket".to_owned(),
-                        _ => "nobody comes from the other side".to_owned(),
+                        (Part::Final, _) => "no player advanced from the other bracket".to_owned(),
+                        _ => "no player advanced from the other side".to_owned(),
                     };
                     let (stage, _) = reason.split_once(':').unwrap_or((&reason, ""));
                     let reason = format!("{stage}: {why}");

@@ -58,7 +58,7 @@ pub trait TournamentFormat {
         2..=2
     }
 
-    /// Whether a match and a tournament have at most one winner.
+    /// Returns whether a match and a tournament have at most one winner.
     fn has_one_winner(&self) -> bool {
         false
     }
@@ -83,7 +83,8 @@ pub trait TournamentFormat {
         Vec::new()
     }
 
-    /// Whether the format ranks players by their points without luck, so that matches measure luck.
+    /// Returns whether the format ranks players by their points without luck, so that matches
+    /// measure luck.
     fn measures_luck(&self) -> bool {
         false
     }
@@ -121,7 +122,7 @@ pub type Merit = Vec<i64>;
 pub struct MatchCount {
     /// The number.
     pub matches: usize,
-    /// Whether the number is final.
+    /// True if the number is final.
     pub is_exact: bool,
 }
 
@@ -154,9 +155,9 @@ pub struct PlayerRecord {
     pub summary: PlayerSummary,
     /// The latest round in which the player finished a match or had a bye; 0 if there is none.
     pub reached: u32,
-    /// Whether the player won the tournament.
+    /// True if the player won the tournament.
     pub has_won: bool,
-    /// Whether the player is out of the tournament.
+    /// True if the player is out of the tournament.
     pub is_out: bool,
 }
 
@@ -172,7 +173,7 @@ pub struct Field<'a> {
     pub rounds_before: u32,
     /// The ratings that the organiser gave.
     pub ratings: &'a BTreeMap<PlayerName, i64>,
-    /// Whether the time for new rounds is over.
+    /// True if the time for new rounds is over.
     pub is_time_up: bool,
     /// The winners, once the rounds are over.
     pub winners: &'a [PlayerName],
@@ -182,7 +183,7 @@ pub struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Whether a player is out of the tournament.
+    /// Returns whether a player is out of the tournament.
     pub fn is_out(&self, player: &PlayerName) -> bool {
         self.out.contains(player)
     }

@@ -21,6 +21,31 @@ impl Format {
         Ok(Stages { stages }.into())
     }
 
+    /// The same format with other options: `KEY=VALUE`, with commas between them.
+    pub fn with_options(&self, options: &str) -> Result<Format, String> {
+        let mut fields: Map<String, Value> = match serde_json::to_value(self) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        // The formats that ignore unknown options in old logs do not do so here.
+        let (name, known) = (self.name(), self.options());
+        for option in options.split(',') {
+            let (key, value) = option.split_once('=').ok_or_else(|| {
+                format!("{option:?} is no option; write KEY=VALUE, such as rounds=7")
+            })?;
+            let key = key.trim().replace('-', "_");
+            if !known.contains(&key) {
+                return Err(match known.is_empty() {
+                    true => format!("{name} has no options"),
+                    false => format!("{name} has no option {key}; there are: {}", known.join(", ")),
+                });
+            }
+            fields.insert(key, read_value(value.trim()));
+        }
+        let read = serde_json::from_value(Value::Object(fields));
+        read.map_err(|error| format!("\"{name}:{options}\": {error}"))
+    }
+
     /// The names of the options of this format, from its schema.
     pub fn options(&self) -> Vec<String> {
         let schema = schemars::schema_for!(Format);
@@ -61,23 +86,7 @@ fn one(text: &str, seats: &RangeInclusive<usize>) -> Result<Format, String> {
     if options.trim().is_empty() {
         return Ok(usual);
     }
-    let mut fields: Map<String, Value> = match serde_json::to_value(&usual) {
-        Ok(Value::Object(fields)) => fields,
-        _ => Map::new(),
-    };
-    for option in options.split(',') {
-        let (key, value) = option
-            .split_once('=')
-            .ok_or_else(|| format!("{option:?} is no option; write KEY=VALUE, such as rounds=7"))?;
-        // The formats that ignore unknown options in old logs do not do so here.
-        let key = key.trim().replace('-', "_");
-        let known = usual.options();
-        if !known.contains(&key) {
-            return Err(format!("{name} has no option {key}; there are: {}", known.join(", ")));
-        }
-        fields.insert(key, read_value(value.trim()));
-    }
-    serde_json::from_value(Value::Object(fields)).map_err(|error| format!("{text:?}: {error}"))
+    usual.with_options(options)
 }
 
 /// A list of words is written with `+`: `tie_breaks=buchholz+points`. No option is a word alone, so

@@ -26,8 +26,8 @@ impl Tournament {
         self.state.awarded.as_ref()
     }
 
-    /// Whether the tournament needs a player to continue: its rounds are not over, and the player
-    /// has not left.
+    /// Returns whether the tournament needs a player to continue: its rounds are not over, and the
+    /// player has not left.
     pub fn needs(&self, player: &PlayerName) -> bool {
         let playing = matches!(self.state.phase, Phase::Greeting(_) | Phase::Playing);
         let known = self.state.entrants.iter().any(|entrant| entrant.player == *player);

@@ -61,6 +61,7 @@ impl TournamentFormat for Knockout {
         let Knockout { min, max } = *self;
         let groups = groups(players, min as usize, max as usize);
         match groups.is_none() && players >= min as usize {
+            true if min == max => Err(format!("{players} players cannot form games of {max}")),
             true => Err(format!("{players} players cannot form games of {min} to {max}")),
             false => Ok(()),
         }
@@ -107,7 +108,7 @@ impl TournamentFormat for Knockout {
 /// The sizes of the games of a round for `players`, each from `min` to `max`; `None` if not
 /// everybody can be seated.
 fn groups(players: usize, min: usize, max: usize) -> Option<Vec<usize>> {
-    // Whether this many players can be seated at all: games × min ≤ players ≤ games × max.
+    // Some number of games must seat them all: games × min ≤ players ≤ games × max.
     let seatable = |rest: usize| rest == 0 || rest.div_ceil(max) * min <= rest;
     if players == 0 || !seatable(players) {
         return None;

@@ -29,6 +29,7 @@ mod swiss;
 mod until_sure;
 #[cfg(test)]
 mod winner_stays;
+mod wording;
 
 use crate::chain::Head;
 use crate::event::{Event, RoundPaired, TournamentCreated};
@@ -42,6 +43,7 @@ use crate::policy::{Greeting, MatchRules, Policy};
 use crate::report::{Bye, MatchResult, RoundStage};
 use crate::ruling::{Interruption, Override, Ruling};
 use agon_games::{GameKind, Registry, Seed, SetupError};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -61,6 +63,7 @@ pub use scores::TieBreak;
 pub use stages::{Stage, Stages};
 pub use swiss::Swiss;
 pub use until_sure::UntilSure;
+pub(crate) use wording::earlier_wording;
 
 /// An input to a tournament from outside.
 #[derive(Clone, PartialEq, Debug)]
@@ -115,7 +118,7 @@ pub enum TournamentCommand {
 }
 
 /// Why a command was rejected. A rejected command changes nothing.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum TournamentRejection {
     /// The tournament is over.
     #[error("the tournament is over")]
@@ -193,16 +196,16 @@ pub enum PlanError {
 /// The question of a request outside matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TournamentAsk {
-    /// Whether the player is ready: `true` or `false`.
+    /// Is the player ready? The answer is `true` or `false`.
     Ready,
-    /// To propose a configuration for games of up to `seats_max` players, or `null`.
+    /// Which configuration for games of up to `seats_max` players? The answer may be `null`.
     Propose {
         /// The players of the largest game.
         seats_max: u32,
     },
-    /// To confirm the end: `"ok"`.
+    /// The player confirms the end: `"ok"`.
     Farewell {
-        /// Whether the player won the tournament.
+        /// True if the player won the tournament.
         won: bool,
     },
 }
@@ -222,10 +225,10 @@ pub struct TournamentPending {
 
 #[derive(Clone, PartialEq, Debug)]
 enum Phase {
-    /// Whether each entrant still has to answer.
+    /// True, by entrant, for those who still have to answer.
     Greeting(Vec<bool>),
     Playing,
-    /// Whether each entrant still has to confirm.
+    /// True, by entrant, for those who still have to confirm.
     Farewell(Vec<bool>),
     Ended,
     Aborted(String),
@@ -249,7 +252,7 @@ struct State {
     entrants: Vec<Entrant>,
     config: Raw,
     rounds: Vec<Round>,
-    /// Whether the time for new rounds is over.
+    /// True if the time for new rounds is over.
     is_time_up: bool,
     winners: Vec<PlayerName>,
     faults: Vec<Faulted>,
@@ -374,7 +377,7 @@ impl Tournament {
         self.state.rounds.last().into_iter().flat_map(Round::open)
     }
 
-    /// Whether the tournament is over and cannot change any more.
+    /// Returns whether the tournament is over and cannot change any more.
     pub fn is_over(&self) -> bool {
         matches!(self.state.phase, Phase::Ended | Phase::Aborted(_))
     }
@@ -397,7 +400,7 @@ impl Tournament {
         self.secret.as_ref().map(|secret| secret.of_match(id))
     }
 
-    /// Whether a player is out of the tournament.
+    /// Returns whether a player is out of the tournament.
     pub fn is_out(&self, player: &PlayerName) -> bool {
         self.state.entrants.iter().any(|entrant| entrant.out && entrant.player == *player)
     }
@@ -438,7 +441,7 @@ impl Tournament {
         }
     }
 
-    /// Whether both tournaments are in the same state.
+    /// Returns whether both tournaments are in the same state.
     pub fn same_state(&self, other: &Tournament) -> bool {
         self.plan == other.plan && self.state == other.state
     }
@@ -475,7 +478,7 @@ impl Tournament {
 
     /// The players who are notified at the end whether they won: everybody who is not out, whether
     /// they have confirmed or not.
-    pub fn told_at_end(&self) -> Vec<(PlayerName, bool)> {
+    pub fn end_messages(&self) -> Vec<(PlayerName, bool)> {
         let told = self.state.entrants.iter().filter(|entrant| !entrant.out);
         told.map(|entrant| (entrant.player.clone(), self.state.winners.contains(&entrant.player)))
             .collect()
@@ -573,7 +576,7 @@ fn check_plan(plan: &TournamentPlan, kind: &dyn GameKind) -> Result<(), PlanErro
     Ok(())
 }
 
-/// Whether the luck of games of this many players can be measured. Players may propose any
+/// Returns whether the luck of games of this many players can be measured. Players may propose any
 /// configuration, so then nobody knows.
 fn can_measure_luck(plan: &TournamentPlan, kind: &dyn GameKind, size: usize) -> bool {
     let config = plan.config.get();

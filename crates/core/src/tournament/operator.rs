@@ -10,10 +10,11 @@ use crate::event::{
 use crate::ids::{MatchId, PlayerName};
 use crate::match_::ApplyError;
 use crate::ruling::{Override, Ruling};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// An order of an operator to a tournament.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum TournamentOrder {
     /// Pause the tournament.
     Pause,

@@ -65,7 +65,7 @@ impl Round {
         )
     }
 
-    /// Whether all matches are reported.
+    /// Returns whether all matches are reported.
     pub fn is_over(&self) -> bool {
         self.reported.iter().all(Option::is_some)
     }
@@ -75,7 +75,7 @@ impl Round {
         self.matches.iter().position(|plan| plan.id == *id)
     }
 
-    /// Whether there is a ruling about a match in this pause.
+    /// Returns whether there is a ruling about a match in this pause.
     pub(crate) fn is_ruled(&self, at: usize) -> bool {
         self.before[at].is_some()
     }

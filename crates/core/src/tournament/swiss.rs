@@ -529,10 +529,10 @@ impl<'a> InAdvance<'a> {
         InAdvance { seekers, pairs, left }
     }
 
-    /// Whether the matching of the others proves that the pairs in advance are part of a best
-    /// pairing. A player who was paired in advance gets the dual values of a player of the same
-    /// kind who was not. With these, no pair may be cheap enough to improve the pairing, and the
-    /// pairs in advance must be among the cheapest.
+    /// Returns whether the matching of the others proves that the pairs in advance are part of a
+    /// best pairing. A player who was paired in advance gets the dual values of a player of the
+    /// same kind who was not. With these, no pair may be cheap enough to improve the pairing, and
+    /// the pairs in advance must be among the cheapest.
     fn is_proven(&self, matching: &Matching, nodes: &[usize], costs: &PairCosts<'_>) -> bool {
         if self.pairs.is_empty() {
             return true;

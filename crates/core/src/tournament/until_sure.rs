@@ -120,7 +120,7 @@ impl TournamentFormat for UntilSure {
                 id: MatchId::of(round, number),
                 players: vec![order[one].clone(), order[other].clone()],
                 reason: format!(
-                    "{} is stronger than {} with {sure} %: their next match says most",
+                    "{} is stronger than {} with {sure} % probability: their match tells most",
                     order[one], order[other]
                 ),
             }

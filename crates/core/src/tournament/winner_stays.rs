@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WinnerStays {
-    /// Whether the last player in order begins.
+    /// True if the last player in order begins.
     pub last_begins: bool,
 }
 

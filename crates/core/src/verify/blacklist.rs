@@ -27,7 +27,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Whether this blacklisting follows from a cheat.
+    /// Returns whether this blacklisting follows from a cheat.
     fn follows_from(&self, cheat: &Cheat) -> bool {
         let named = self.cause.as_ref().is_none_or(|cause| *cause == cheat.cause);
         named && self.account == cheat.account && self.reason == cheat.reason
@@ -80,8 +80,8 @@ pub(super) fn agree(
     }
 }
 
-/// Whether a repair abandoned the tournament that a blacklisting came from, so that nothing is left
-/// of it.
+/// Returns whether a repair abandoned the tournament that a blacklisting came from, so that nothing
+/// is left of it.
 fn is_given_up(
     listing: &Listing,
     lobby: &LobbyCheck,
@@ -96,7 +96,7 @@ fn is_given_up(
     }
 }
 
-/// Whether the lobby must have recorded the blacklisting by now.
+/// Returns whether the lobby must have recorded the blacklisting by now.
 fn is_due(
     cheat: &Cheat,
     cheated_at: Timestamp,

@@ -11,7 +11,7 @@ use crate::fair::{Commitment, Nonce, Secret};
 use crate::fault::{Fault, FaultKind, Faulted};
 use crate::ids::{MatchId, PlayerName, RequestId, TournamentId};
 use crate::line::Line;
-use crate::match_::{Command, Match};
+use crate::match_::{Match, MatchCommand};
 use crate::replay::{MatchReplay, ReplayStep};
 use agon_games::Registry;
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ pub enum ReceiptEntry {
         tournament: TournamentId,
         /// The match.
         r#match: MatchId,
-        /// Whether the player won it.
+        /// True if the player won it.
         won: bool,
         /// The head of its stream.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -302,7 +302,7 @@ impl Receipt {
         nonces.collect()
     }
 
-    /// Whether the player ever lost their connection.
+    /// Returns whether the player ever lost their connection.
     fn was_cut_off(&self) -> bool {
         let lost = self.entries.iter().any(|entry| matches!(entry, ReceiptEntry::Lost {}));
         lost || self.nonces().len() > 1
@@ -313,7 +313,7 @@ impl Receipt {
     }
 }
 
-/// Whether a line is the last one and has no line end.
+/// Returns whether a line is the last one and has no line end.
 fn is_torn(text: &str, number: usize) -> bool {
     !text.ends_with('\n') && number == text.lines().count()
 }
@@ -418,7 +418,7 @@ impl Walk<'_> {
     ) -> Option<String> {
         let (player, request) = (self.receipt.player.clone(), request.clone());
         let (answer, took_ms) = (answer.to_string(), Some(0));
-        let command = Command::Answer { player, request, answer, took_ms };
+        let command = MatchCommand::Answer { player, request, answer, took_ms };
         let (events, _) = played.clone().step_as_far(line.at, command);
         match events.into_iter().next()? {
             Event::AnswerAccepted(accepted) => Some(accepted.answer.get().to_owned()),
@@ -518,7 +518,7 @@ impl Turn {
         parts.next().is_none().then_some(Turn { game, seat, number })
     }
 
-    /// Whether this is a later request of the same game, or belongs to a later game.
+    /// Returns whether this is a later request of the same game, or belongs to a later game.
     fn follows(self, other: Turn) -> bool {
         self.game > other.game || (self.game == other.game && self.number > other.number)
     }

@@ -48,8 +48,8 @@ impl Stream {
         self.ends.iter().map(|at| (&self.lines[*at], &self.heads[*at]))
     }
 
-    /// Whether an event ends the stream without the head of the lines before it. Then a version
-    /// without a chain wrote it.
+    /// Returns whether an event ends the stream without the head of the lines before it. Then a
+    /// version without a chain wrote it.
     pub fn predates_chain(&self) -> bool {
         self.ends().any(|(line, _)| line.event.own_head() == Some(None))
     }

@@ -66,7 +66,7 @@ fn the_name_of_a_series_stands_for_the_one_that_is_meant() {
 }
 
 #[test]
-fn what_an_announcement_would_come_to_is_told_without_making_it() {
+fn check_of_an_announcement_announces_nothing() {
     let mut bench = Bench::with(&["ann", "bob", "cat"]);
     bench.all([enqueue("cat", "q"), enqueue("ann", "q")]);
     let before = bench.lobby.clone();
@@ -94,7 +94,7 @@ fn what_an_announcement_would_come_to_is_told_without_making_it() {
 }
 
 #[test]
-fn what_would_start_is_told_without_starting_it() {
+fn plan_of_a_sign_up_is_shown_without_starting_it() {
     let mut bench = Bench::with(&numbered(4));
     bench.ok(announce("open", Selection::SignUp(TRAINS)));
     bench.ok(announce("asked", Selection::Invitation(invite(&["p1", "p2", "p3"], 2))));

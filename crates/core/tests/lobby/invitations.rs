@@ -52,7 +52,7 @@ fn all_accept_and_all_are_ready() {
 }
 
 #[test]
-fn who_says_nothing_in_time_is_left_out() {
+fn silent_player_is_left_out() {
     let mut bench = invited(invite(&ALL, 2));
     for player in ["ann", "bob", "dan"] {
         bench.ok(accept("t", player));
@@ -92,7 +92,7 @@ fn too_few_who_are_ready_call_it_off() {
 }
 
 #[test]
-fn what_cannot_come_about_any_more_is_called_off_at_once() {
+fn invitation_with_too_few_players_left_is_called_off_at_once() {
     let mut bench = invited(invite(&ALL, 3));
     assert_eq!(bench.ok(reject("t", "ann")), ["invitation-rejected"]);
     assert_eq!(bench.ok(reject("t", "bob")), ["invitation-rejected", "tournament-called-off"]);
@@ -104,7 +104,7 @@ fn what_cannot_come_about_any_more_is_called_off_at_once() {
 }
 
 #[test]
-fn who_changes_its_mind_may_while_answers_are_awaited() {
+fn answer_to_an_invitation_may_change_until_the_deadline() {
     let mut bench = invited(invite(&ALL, 2));
     bench.ok(reject("t", "ann"));
     bench.ok(accept("t", "ann"));
@@ -132,7 +132,7 @@ fn an_answer_that_is_said_again_changes_nothing() {
 }
 
 #[test]
-fn strangers_and_the_impatient_are_told_so() {
+fn uninvited_players_and_early_ready_messages_are_rejected() {
     let mut bench = invited(invite(&["ann", "bob"], 2));
     for command in [accept("t", "cat"), reject("t", "cat"), ready("t", "cat")] {
         assert_eq!(bench.no(command), LobbyRejection::NotInvited(name("cat")));
@@ -185,7 +185,7 @@ fn house_players_come_and_are_ready() {
 }
 
 #[test]
-fn who_is_blacklisted_comes_to_nothing() {
+fn blacklisted_player_is_out_of_an_invitation() {
     let mut bench = invited(invite(&ALL, 3));
     ALL.iter().take(3).for_each(|player| drop(bench.ok(accept("t", player))));
     assert_eq!(bench.ok(blacklist("ann", "cheated")), ["account-blacklisted"]);
@@ -235,7 +235,7 @@ fn no_wait_is_longer_than_a_new_one() {
 }
 
 #[test]
-fn who_has_to_come_back_first_has_time_to_answer() {
+fn absent_player_gets_the_full_time_after_reconnecting() {
     let mut bench = invited(invite(&ALL, 2));
     bench.ok(announce("u", Selection::SignUp(FISH)));
     bench.wait(29_000);
@@ -276,7 +276,7 @@ fn terms_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn the_second_question_is_asked_unless_said_otherwise() {
+fn invited_players_are_asked_whether_they_are_ready_by_default() {
     let text = r#"{"by":"invitation","players":["ann"],"at_least":1,"wait_ms":5}"#;
     let Selection::Invitation(terms) = serde_json::from_str(text).unwrap() else {
         panic!("an invitation");

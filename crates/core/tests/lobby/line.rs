@@ -22,7 +22,7 @@ fn logging_in_again_keeps_the_place() {
 }
 
 #[test]
-fn who_logs_out_and_returns_is_last() {
+fn player_who_logs_out_and_returns_is_last() {
     let mut bench = Bench::with(&["ann", "bob", "cat"]);
     assert_eq!(bench.ok(log_out("ann")), ["account-logged-out"]);
     assert_eq!(bench.line(), "bob cat");

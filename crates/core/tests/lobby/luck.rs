@@ -62,9 +62,9 @@ fn a_commitment_that_was_left_out_is_not_taken_for_a_check() {
     assert_eq!(verify_lobby(&lines, |_| secret(7)).unwrap().unchecked, 1);
 }
 
-/// Whatever the luck, the tournament starts as announced, with as many connected players as fit.
+/// With any luck, the tournament starts as announced, with as many connected players as fit.
 #[test]
-fn what_luck_has_no_part_in_is_checked_without_it() {
+fn decisions_without_luck_are_checked_without_the_secret() {
     let forged = |forge: fn(&mut TournamentPlan)| {
         let mut lines = std::mem::take(&mut drawn().lines);
         let started = lines.iter_mut().find_map(|line| match &mut line.event {

@@ -6,7 +6,9 @@ use crate::bench::{
 };
 use agon_core::Event;
 use agon_core::Timestamp;
-use agon_core::lobby::{LobbyRejection, Selection, TokenHash, Window};
+use agon_core::lobby::{
+    LobbyCommand, LobbyRejection, LobbyRulingKind, Selection, TokenHash, Window,
+};
 
 #[test]
 fn a_sign_up_starts_when_an_operator_says_so() {
@@ -50,7 +52,7 @@ fn a_player_is_taken_out_of_a_sign_up() {
 }
 
 #[test]
-fn who_is_logged_out_leaves_the_line_and_has_no_tokens() {
+fn logged_out_player_leaves_the_waiting_list_and_loses_tokens() {
     let mut bench = Bench::with(&numbered(2));
     bench.all([
         issue("p1", "one", Timestamp::from_ms(9_000_000)),
@@ -62,6 +64,30 @@ fn who_is_logged_out_leaves_the_line_and_has_no_tokens() {
     assert_eq!((holder("one"), holder("two")), (None, Some(name("p2"))));
     let unknown = LobbyRejection::Unknown(name("nobody"));
     assert_eq!(bench.no(kick("nobody", "who?")), unknown);
+}
+
+#[test]
+fn reasons_of_rulings_about_an_account_are_kept() {
+    let mut bench = Bench::with(&numbered(2));
+    let (account, by) = (name("p1"), name("olga"));
+    let (reason, listed_by) = ("sold a match".into(), Some(by.clone()));
+    bench.ok(LobbyCommand::Blacklist {
+        account: account.clone(),
+        reason,
+        by: listed_by,
+        cause: None,
+    });
+    bench.ok(LobbyCommand::Lift { account, by, reason: "it was a twin".into() });
+    bench.ok(kick("p1", "a stolen token"));
+    let all = bench.lobby.account_rulings(&name("p1")).iter();
+    let kept: Vec<_> = all.map(|one| (one.kind, one.ruling.why.as_str())).collect();
+    let expected = [
+        (LobbyRulingKind::Blacklisted, "sold a match"),
+        (LobbyRulingKind::Lifted, "it was a twin"),
+        (LobbyRulingKind::LoggedOut, "a stolen token"),
+    ];
+    assert_eq!(kept, expected);
+    assert_eq!(bench.lobby.account_rulings(&name("p2")), []);
 }
 
 #[test]
@@ -77,7 +103,7 @@ fn invitations_start_with_those_who_accepted() {
 }
 
 #[test]
-fn who_is_taken_off_the_invited_is_not_waited_for() {
+fn cancelled_invitation_holds_up_nobody() {
     let mut bench = Bench::with(&numbered(3));
     bench.ok(announce("t", Selection::Invitation(invite(&["p1", "p2", "p3"], 2))));
     assert_eq!(bench.no(pull("t", "p9", "who?")), LobbyRejection::NotInvited(name("p9")));

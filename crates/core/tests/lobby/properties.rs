@@ -282,7 +282,7 @@ proptest! {
     }
 
     #[test]
-    fn who_is_blacklisted_waits_nowhere_and_enters_nothing(moves in any_moves()) {
+    fn blacklisted_player_waits_nowhere_and_enters_nothing(moves in any_moves()) {
         let mut seen = 0;
         play(moves, |bench| {
             let listed: BTreeSet<_> = bench

@@ -30,7 +30,7 @@ fn a_tournament_takes_the_first_so_many_that_differ() {
 }
 
 #[test]
-fn who_leaves_a_queue_gives_up_its_last_place() {
+fn player_who_leaves_a_queue_gives_up_the_last_place() {
     let mut bench = Bench::with(&["ann", "bob"]);
     bench.all(["ann", "bob", "ann", "bob"].map(|player| enqueue(player, "q")));
     assert_eq!(bench.ok(dequeue("ann", "q")), ["player-dequeued"]);
@@ -123,7 +123,7 @@ fn queues_have_a_bound_for_each_player() {
 }
 
 #[test]
-fn nobody_waits_who_is_not_known() {
+fn unknown_players_do_not_wait() {
     let mut bench = Bench::new();
     assert_eq!(bench.no(enqueue("eve", "q")), LobbyRejection::Unknown(name("eve")));
 }

@@ -23,7 +23,7 @@ fn waiting(bench: &Bench) -> Vec<String> {
 }
 
 #[test]
-fn a_location_is_kept_until_the_account_logs_out() {
+fn location_is_stored_until_the_account_logs_out() {
     let mut bench = Bench::with(&["ann", "bob"]);
     let at = r#"{"node":"x@y"}"#;
     assert_eq!(bench.ok(locate("ann", Some(at))), ["player-located"]);

@@ -36,7 +36,7 @@ fn a_tournament_that_was_called_off_is_a_result_as_well() {
 }
 
 #[test]
-fn nobody_is_owed_what_nobody_asked_for() {
+fn results_are_owed_only_to_requesters() {
     let mut bench = Bench::with(&["ann"]);
     let mut nobodys = announcement("t", exactly(&["ann"]));
     nobodys.by = None;

@@ -18,7 +18,7 @@ fn opened(window: &Window, players: usize, count: usize) -> Bench {
 }
 
 #[test]
-fn who_comes_after_the_tenth_is_first_in_the_next() {
+fn eleventh_player_is_first_in_the_next_tournament() {
     let mut bench = opened(&FISH, 12, 9);
     let tags = bench.ok(sign_up("t", "p10"));
     assert_eq!(tags, ["player-signed-up", "tournament-started", "tournament-announced"]);
@@ -51,7 +51,7 @@ fn a_start_by_the_clock_opens_the_next_too() {
 }
 
 #[test]
-fn what_is_called_off_for_want_of_players_opens_again_without_them() {
+fn repeating_sign_up_opens_again_without_the_players_of_a_cancelled_one() {
     let mut bench = opened(&TRAINS, 2, 1);
     let tags = bench.wait(40_000);
     assert_eq!(tags, ["sign-up-extended", "tournament-called-off", "tournament-announced"]);

@@ -87,7 +87,7 @@ fn the_tenth_starts_fish_at_once() {
 }
 
 #[test]
-fn who_comes_after_the_tenth_waits_for_the_next() {
+fn eleventh_player_waits_for_the_next_tournament() {
     let mut bench = opened(&FISH, 12, 10);
     assert_eq!(bench.no(sign_up("t", "p11")), LobbyRejection::NotOpen("t".into()));
     bench.ok(announce("next", Selection::SignUp(FISH)));
@@ -159,7 +159,7 @@ fn a_player_signs_up_once() {
 }
 
 #[test]
-fn who_withdraws_makes_room_and_returns_to_the_end() {
+fn player_who_withdraws_makes_room_and_returns_to_the_end() {
     let mut bench = opened(&FISH, 3, 3);
     assert_eq!(bench.ok(withdraw("t", "p1")), ["sign-up-withdrawn"]);
     assert_eq!(bench.no(withdraw("t", "p1")), LobbyRejection::NotSignedUp(name("p1")));
@@ -168,14 +168,14 @@ fn who_withdraws_makes_room_and_returns_to_the_end() {
 }
 
 #[test]
-fn who_withdraws_does_not_count_when_the_wait_ends() {
+fn withdrawn_player_does_not_count_when_the_wait_ends() {
     let mut bench = opened(&FISH, 5, 5);
     bench.ok(withdraw("t", "p5"));
     assert_eq!(bench.wait(30_000), ["sign-up-extended"]);
 }
 
 #[test]
-fn nobody_withdraws_from_what_has_started() {
+fn started_tournament_cannot_be_withdrawn_from_in_the_lobby() {
     let mut bench = opened(&FISH, 10, 10);
     assert_eq!(bench.no(withdraw("t", "p1")), LobbyRejection::NotOpen("t".into()));
 }
@@ -254,7 +254,7 @@ fn time_the_server_was_away_is_no_time_to_sign_up_in() {
 }
 
 #[test]
-fn what_is_no_snapshot_is_refused() {
+fn invalid_snapshot_is_rejected() {
     let text = opened(&FISH, 5, 4).lobby.snapshot();
     assert!(Lobby::from_snapshot(&text).is_ok());
     let cut = &text[..text.len() - 1];

@@ -100,7 +100,7 @@ fn a_game_that_runs_started_as_it_had_to() {
 }
 
 #[test]
-fn what_the_lobby_says_of_a_tournament_is_what_it_came_to() {
+fn lobby_and_tournament_must_report_the_same_end() {
     let played = played(0);
     let of = tournament(&played);
     let own = matches(&played, &of);
@@ -149,7 +149,7 @@ fn a_match_without_its_tournament_is_found_beside_others() {
 
 /// Nobody is called a cheat by a log for an answer that is none.
 #[test]
-fn who_is_dropped_for_cheating_cheated() {
+fn player_dropped_for_cheating_has_a_cheat_in_the_log() {
     let preset = "fish";
     let mut tried = 0;
     for seed in 1..40 {

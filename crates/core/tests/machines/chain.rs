@@ -133,7 +133,7 @@ fn answer_in(log: &Streams) -> (String, usize) {
 }
 
 #[test]
-fn heads_that_are_taken_away_are_missed() {
+fn removed_heads_are_found() {
     let without = |log: &Streams, tag: &str| -> Streams {
         let strip = |text: &String| {
             let mut line = Line::read(text).expect("a line");

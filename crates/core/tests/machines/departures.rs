@@ -45,7 +45,7 @@ fn bracket(players: usize) -> Tournament {
 }
 
 #[test]
-fn who_loses_in_a_bracket_leaves_at_once_in_the_place_it_will_have() {
+fn loser_in_a_bracket_leaves_at_once_with_the_final_place() {
     let mut cup = bracket(8);
     assert!(departed(&cup).is_empty());
     report(&mut cup, "r1m1", &["p1"]);
@@ -74,7 +74,7 @@ fn a_void_match_sends_both_home() {
 }
 
 #[test]
-fn who_is_dropped_leaves_when_its_match_is_over() {
+fn dropped_player_leaves_when_the_match_is_over() {
     let mut cup = bracket(4);
     let fault = Fault::new(FaultKind::Withdrew, "withdrew", "left");
     cup.step(TournamentCommand::Drop { player: name("p1"), fault }).expect("it is in");
@@ -86,7 +86,7 @@ fn who_is_dropped_leaves_when_its_match_is_over() {
 
 /// Where nobody loses for good, who is thrown out is behind all who are not.
 #[test]
-fn who_is_thrown_out_of_a_round_robin_leaves_before_its_end() {
+fn player_removed_from_a_round_robin_leaves_before_its_end() {
     let mut plan = of_preset("yahtzee-class", "", numbered(5));
     plan.policy.format = RoundRobin::default().into();
     let mut league = make(plan);
@@ -107,7 +107,7 @@ fn nobody_leaves_a_round_robin_before_its_end() {
 }
 
 #[test]
-fn who_has_to_confirm_the_end_is_in_until_it_has() {
+fn player_stays_in_the_tournament_until_the_end_is_confirmed() {
     let mut plan = of_preset("yahtzee-class", "", numbered(2));
     plan.policy.farewell = Farewell::Winners;
     let mut cup = make(plan);

@@ -5,10 +5,10 @@ use crate::support::bench::Bench;
 use crate::support::plan::{match_of, name, names, numbered, of_preset};
 use crate::support::ruling;
 use agon_core::{
-    Ask, Command, Decimal, Event, GameEnded, GameStarted, MatchOrder, MatchPlan, Policy, Preset,
-    SprtRule, Ties,
+    Ask, Decimal, Event, GameEnded, GameStarted, MatchCommand, MatchOrder, MatchPlan, Policy,
+    Preset, SprtRule, Ties,
 };
-use agon_stats::{PairCounts, Verdict};
+use agon_stats::{PairCounts, SprtVerdict};
 
 fn duplicate(best_of: u32, change: impl Fn(&mut MatchPlan)) -> Bench {
     let mut bench = Bench::absent("yahtzee-class", best_of, |plan| {
@@ -147,7 +147,7 @@ fn tied_game_is_half_a_win_for_both() {
 fn void_game_takes_its_pair_with_it() {
     let mut bench = duplicate(1, |_| {});
     bench.play(Some("bob"));
-    let order = |order| Command::Order { order, ruling: ruling("wrong map") };
+    let order = |order| MatchCommand::Order { order, ruling: ruling("wrong map") };
     bench.step(order(MatchOrder::Pause)).unwrap();
     bench.step(order(MatchOrder::Void(1))).unwrap();
     bench.step(order(MatchOrder::Resume)).unwrap();
@@ -208,7 +208,7 @@ fn sprt(pairs_max: u32) -> SprtRule {
 
 #[test]
 fn sequential_test_ends_the_match_as_soon_as_it_knows() {
-    let verdicts = [("ann", Verdict::H1), ("bob", Verdict::H0)];
+    let verdicts = [("ann", SprtVerdict::H1), ("bob", SprtVerdict::H0)];
     for (strong, verdict) in verdicts {
         let mut bench = duplicate(1, |plan| plan.rules.sprt = Some(sprt(500)));
         let mut counts = PairCounts::default();

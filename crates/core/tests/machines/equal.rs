@@ -3,7 +3,9 @@
 
 use crate::support::bench::Bench;
 use crate::support::plan::{name, numbered, of_preset};
-use agon_core::{Command, Fault, FaultKind, Secret, Tournament, TournamentCommand, TournamentPlan};
+use agon_core::{
+    Fault, FaultKind, MatchCommand, Secret, Tournament, TournamentCommand, TournamentPlan,
+};
 use agon_games::Registry;
 
 #[test]
@@ -49,7 +51,7 @@ fn referees_differ_by_the_time_that_is_left() {
         bench.arrive("ann");
         bench.arrive("bob");
         let (request, answer) = (bench.open("ann"), bench.legal("ann"));
-        let command = Command::Answer { player: name("ann"), request, answer, took_ms };
+        let command = MatchCommand::Answer { player: name("ann"), request, answer, took_ms };
         bench.step(command).expect("a legal answer");
         bench
     };

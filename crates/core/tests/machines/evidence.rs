@@ -11,7 +11,7 @@ fn found(bench: &Bench) -> Vec<Evidence> {
 }
 
 #[test]
-fn who_faults_was_asked_something_since_some_time() {
+fn fault_names_the_request_and_its_time() {
     let mut bench = Bench::yahtzee("yahtzee-queue", 1);
     let started = bench.now;
     bench.pass(500);
@@ -37,7 +37,7 @@ fn who_faults_was_asked_something_since_some_time() {
 }
 
 #[test]
-fn who_confirms_a_result_wrongly_or_does_not_come_is_shown_what_there_was() {
+fn evidence_shows_wrong_confirmations_and_missing_players() {
     let mut bench = Bench::absent("yahtzee-class", 1, |plan| plan.rules.confirm_result = true);
     bench.arrive("ann");
     bench.arrive("bob");

@@ -1,7 +1,7 @@
 //! Logs in which one thing was changed: `verify` finds it, and never breaks down over it.
 //!
-//! A log says what came from outside and what followed. What followed is computed again, so any
-//! change to it is found. What came from outside cannot be: a changed answer, say, is another
+//! A log says what came from outside and what followed. The consequences are computed again, so any
+//! change to it is found. Input from outside cannot be: a changed answer, say, is another
 //! history if everything that followed would have been the same. The tests name all such places.
 
 use crate::support::cases::cases;
@@ -62,7 +62,7 @@ fn verdict(log: &Streams, name: &str, lines: Vec<String>) -> Result<(), String> 
     verify_all(&forged, &Registry::standard()).map_err(|finding| finding.to_string())
 }
 
-/// Whether a value came from outside and has, or may have, no other trace in the log.
+/// Returns whether a value came from outside and has, or may have, no other trace in the log.
 fn carries_no_meaning(lines: &[String], at: usize, leaf: &Leaf) -> bool {
     let line = Line::read(&lines[at]).expect("a line");
     let path = leaf.path.as_str();
@@ -220,9 +220,9 @@ proptest! {
     }
 }
 
-/// Whether the first of these records is the last answer of a seat in a game that was then broken
-/// off: without it, everything would have followed as it did if it brought no points. Or it is an
-/// operator's word about a result: the same may have followed without.
+/// Returns whether the first of these records is the last answer of a seat in a game that was then
+/// broken off: without it, everything would have followed as it did if it brought no points. Or it
+/// is an operator's word about a result: the same may have followed without.
 fn leaves_no_trace(records: &[Vec<String>]) -> bool {
     let mut events = records.iter().flatten().map(|line| Line::read(line).expect("a line").event);
     let last = match events.next() {
@@ -238,8 +238,9 @@ fn leaves_no_trace(records: &[Vec<String>]) -> bool {
     matches!(next, Some(Event::GameEnded(ended)) if ended.result.end != GameEnd::Played)
 }
 
-/// Whether moving one record past others may be another history: then what came from outside came
-/// from different players, or about different matches, and nothing else followed from it.
+/// Returns whether moving one record past others may be another history: then what came from
+/// outside came from different players, or about different matches, and nothing else followed from
+/// it.
 fn pass_each_other(lines: &[String], at: usize, to: usize) -> bool {
     let records = records(lines);
     let (from, until) = (at.min(to), at.max(to).min(records.len() - 1));
@@ -283,7 +284,7 @@ fn leaves_are_found_with_their_paths() {
 
 /// The values people would forge first, each found at the very event.
 #[test]
-fn what_a_forger_would_change_first_is_found_where_it_is() {
+fn tampering_is_found_at_its_event() {
     let log = &LOGS[0];
     let name = "match/t/r1m2";
     let lines = &log[name];

@@ -196,7 +196,10 @@ fn a_player_who_withdraws_from_a_double_elimination_leaves_a_bye() {
     withdraw(&mut cup, "p4");
     report(&mut cup, "r1m2", names(&["p2"]));
     assert_eq!(latest(&cup), ["r2m1 p1 p2", "p3"]);
-    assert_eq!(reasons(&cup)[1], "losers' bracket, round 1: nobody comes from the other side");
+    assert_eq!(
+        reasons(&cup)[1],
+        "losers' bracket, round 1: no player advanced from the other side"
+    );
     play_round(&mut cup, &BY_NUMBER);
     assert_eq!(latest(&cup), ["r3m1 p3 p2"]);
 }
@@ -344,7 +347,7 @@ fn the_best_of_the_groups_enter_the_bracket_by_rank() {
     // Nobody meets a player of the same group at once: p4 was second in the group of p1.
     assert_eq!(cup.departures(|_| false), [(name("p5"), 5), (name("p6"), 5)]);
     play_round(&mut cup, &["p3", "p2"]);
-    assert_eq!(reasons(&cup), ["the final: who came through r4m1 meets who came through r4m2"]);
+    assert_eq!(reasons(&cup), ["the final: the players who advanced from r4m1 and r4m2"]);
     play_round(&mut cup, &["p3"]);
     assert_eq!(cup.winners(), names(&["p3"]));
     assert_eq!(ranks(&cup), ["1 p3", "2 p2", "3 p1", "3 p4", "5 p5", "5 p6"]);

@@ -7,7 +7,7 @@ use agon_core::statistics::Statistics;
 use agon_core::verify::{Stream, verify_tournament};
 use agon_core::{
     Bracket, Event, Fault, Head, How, Interruption, Line, MatchResult, Pairing, RatingSettings,
-    Secret, StreamEnd, Timestamp, Tournament, TournamentCommand, TournamentOrder,
+    Ruling, Secret, StreamEnd, Timestamp, Tournament, TournamentCommand, TournamentOrder,
     TournamentRejection, Why,
 };
 use agon_games::Registry;
@@ -108,7 +108,7 @@ fn an_interrupted_tournament_rests_and_charges_nobody() {
     assert_eq!(cup.interrupt(&["p4"]), Err(TournamentRejection::Paused));
     let interrupted = cup.machine.interrupted().expect("it is");
     assert_eq!(interrupted.missing, names(&["p1", "p3"]));
-    assert!(cup.machine.paused().expect("it rests").is_of_server());
+    assert_eq!(cup.machine.paused().expect("it rests").by.as_str(), Ruling::SERVER);
     let drop = TournamentCommand::Drop { player: name("p3"), fault: Fault::no_show(1) };
     assert_eq!(cup.step(drop), Err(TournamentRejection::Paused));
     let results = cup.machine.results();

@@ -2,7 +2,7 @@
 
 use crate::support::bench::Bench;
 use crate::support::plan::name;
-use agon_core::{Command, Fault, FaultKind, GameEnd, How, Rejection, RequestId, verify};
+use agon_core::{Fault, FaultKind, GameEnd, How, MatchCommand, Rejection, RequestId, verify};
 use agon_games::{Registry, Seat};
 
 /// Lets bob play until he is asked for a box, with `boxes` of his filled.
@@ -152,12 +152,12 @@ fn repeated_late_and_foreign_answers_are_refused_and_change_nothing() {
     bench.crash("bob");
     assert_eq!(bench.answer("bob", &open, &answer), Err(Rejection::Late), "the game is over");
     let fault = Fault::timeout(1);
-    let charge = Command::Charge { player: name("ann"), fault };
+    let charge = MatchCommand::Charge { player: name("ann"), fault };
     assert_eq!(bench.step(charge), Err(Rejection::NotAsked(name("ann"))));
-    let expire = Command::Expire { player: name("ann") };
+    let expire = MatchCommand::Expire { player: name("ann") };
     assert_eq!(bench.step(expire), Err(Rejection::NotAwaited(name("ann"))));
     bench.pass(60_000);
-    let over = Command::Arrive { player: name("bob"), nonce: None };
+    let over = MatchCommand::Arrive { player: name("bob"), nonce: None };
     assert_eq!(bench.step(over), Err(Rejection::Over));
     bench.verified();
 }
@@ -205,7 +205,7 @@ fn a_request_that_is_yet_to_come_is_closed() {
 
 /// A log that calls a legal answer a cheat is found: the answer is judged again.
 #[test]
-fn who_did_not_cheat_cannot_be_made_out_to_have() {
+fn honest_player_cannot_be_convicted_by_a_forged_log() {
     let mut bench = Bench::yahtzee("yahtzee-class", 1);
     let (request, legal) = (bench.open("bob"), bench.legal("bob"));
     let cheat = r#"{"keep":[7]}"#;

@@ -2,7 +2,7 @@
 
 use crate::support::bench::Bench;
 use crate::support::plan::name;
-use agon_core::{Command, CrashCost, FaultKind, GameEnd, How, RequestId, Timestamp};
+use agon_core::{CrashCost, FaultKind, GameEnd, How, MatchCommand, RequestId, Timestamp};
 
 const WAIT_MS: u64 = 60_000;
 
@@ -37,7 +37,7 @@ fn no_answer_in_time_forfeits_the_game_and_not_the_match() {
 #[test]
 fn evidence_keeps_what_was_sent_and_its_translation() {
     let mut bench = Bench::yahtzee("yahtzee-class", 3);
-    let translated = |bench: &Bench, answer: &str| Command::Translated {
+    let translated = |bench: &Bench, answer: &str| MatchCommand::Translated {
         player: name("bob"),
         request: bench.open("bob"),
         answer: answer.into(),
@@ -78,7 +78,7 @@ fn a_request_that_was_never_delivered_is_never_late() {
 }
 
 #[test]
-fn who_is_back_in_time_plays_the_next_game_and_is_told_everything() {
+fn player_who_reconnects_in_time_gets_all_notices_and_plays_the_next_game() {
     let mut bench = Bench::yahtzee("yahtzee-class", 3);
     bench.crash("bob");
     assert_eq!(bench.pass(WAIT_MS - 1), [""; 0]);
@@ -94,7 +94,7 @@ fn who_is_back_in_time_plays_the_next_game_and_is_told_everything() {
 }
 
 #[test]
-fn who_does_not_return_forfeits_the_match() {
+fn player_who_does_not_reconnect_forfeits_the_match() {
     for wait_ms in [WAIT_MS, 5] {
         let mut bench = Bench::absent("yahtzee-class", 5, |plan| plan.rules.time.wait_ms = wait_ms);
         bench.arrive("ann");
@@ -110,7 +110,7 @@ fn who_does_not_return_forfeits_the_match() {
 }
 
 #[test]
-fn who_is_absent_at_the_start_is_waited_for_and_then_loses() {
+fn player_absent_at_the_start_loses_after_a_wait() {
     let mut bench = Bench::absent("yahtzee-class", 3, |_| {});
     assert_eq!(bench.arrive("ann"), ["player-arrived"]);
     assert_eq!(bench.pass(WAIT_MS - 1), [""; 0]);
@@ -172,7 +172,7 @@ fn both_crashed_and_one_returns_is_its_win() {
 
 /// Everybody has a wait of its own: the first one's being over does not end that of the second.
 #[test]
-fn who_was_lost_later_may_return_later() {
+fn later_disconnected_player_may_reconnect_later() {
     let mut bench = Bench::absent("yahtzee-class", 3, |_| {});
     bench.arrive("ann");
     bench.pass(40_000);
@@ -185,7 +185,7 @@ fn who_was_lost_later_may_return_later() {
 }
 
 #[test]
-fn who_was_waited_for_in_vain_may_still_come_while_nobody_is_there() {
+fn charged_player_may_still_reconnect_while_all_are_away() {
     let mut bench = Bench::absent("yahtzee-class", 3, |_| {});
     bench.arrive("ann");
     bench.pass(40_000);
@@ -263,7 +263,7 @@ fn lapses_in_one_game_are_bounded() {
 }
 
 #[test]
-fn who_withdraws_forfeits_the_match_and_is_out() {
+fn player_who_withdraws_forfeits_the_match_and_is_out() {
     for preset in ["yahtzee-class", "yahtzee-queue"] {
         let mut bench = Bench::yahtzee(preset, 5);
         bench.withdraw("ann");

@@ -3,11 +3,12 @@
 use crate::support::bench::Bench;
 use crate::support::plan::{match_of, name, names, numbered, of_preset};
 use agon_core::{
-    Command, CrashCost, Event, Fault, GameEnd, How, Match, Nonce, Raw, Rejection, Ties,
+    CrashCost, Event, Fault, GameEnd, How, JsonText, Match, MatchCommand, Nonce, Raw, Rejection,
+    Ties,
 };
 
 /// The luck at the start of every game, and its configuration.
-fn starts(bench: &Bench) -> Vec<(Option<Raw>, Option<Raw>)> {
+fn starts(bench: &Bench) -> Vec<(Option<Raw>, Option<JsonText>)> {
     let started = bench.read().to_vec().into_iter().filter_map(|line| match line.event {
         Event::GameStarted(started) => Some((started.config, started.drawn)),
         _ => None,
@@ -206,7 +207,7 @@ fn how_long_an_answer_took_is_in_the_log() {
 }
 
 #[test]
-fn who_is_there_arrives_once_and_who_is_out_not_at_all() {
+fn present_player_arrives_once_and_removed_player_never() {
     let mut bench = Bench::absent("yahtzee-queue", 3, |_| {});
     assert!(!bench.live.is_here(&name("ann")) && !bench.live.is_here(&name("eve")));
     assert_eq!(bench.arrive("ann"), ["player-arrived"]);
@@ -214,9 +215,9 @@ fn who_is_there_arrives_once_and_who_is_out_not_at_all() {
     assert!(bench.live.is_here(&name("ann")));
     bench.arrive("bob");
     bench.crash("ann");
-    let charge = Command::Charge { player: name("ann"), fault: Fault::timeout(1) };
+    let charge = MatchCommand::Charge { player: name("ann"), fault: Fault::timeout(1) };
     assert_eq!(bench.step(charge), Err(Rejection::NotAsked(name("ann"))), "it is gone");
-    let stranger = Command::Arrive { player: name("eve"), nonce: None };
+    let stranger = MatchCommand::Arrive { player: name("eve"), nonce: None };
     assert_eq!(bench.step(stranger), Err(Rejection::Stranger(name("eve"))));
     // Gone is no reason not to give up.
     assert_eq!(bench.withdraw("ann"), ["player-left", "game-ended", "match-ended"]);

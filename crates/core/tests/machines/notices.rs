@@ -4,7 +4,8 @@
 use crate::support::bench::Bench;
 use crate::support::plan::name;
 use agon_core::{
-    Command, Event, Match, Notice, PlayerName, Secret, Secrets, Timestamp, record_lines, verify,
+    Event, Match, MatchCommand, Notice, PlayerName, Secret, Secrets, Timestamp, record_lines,
+    verify,
 };
 use agon_games::Registry;
 
@@ -20,13 +21,13 @@ impl Table {
         let bench = Bench::absent(preset, 3, |_| {});
         let mut table = Table { bench, records: Vec::new(), notices: Vec::new() };
         for player in ["ann", "bob"] {
-            table.step(Command::Arrive { player: name(player), nonce: None }, confirms_for);
+            table.step(MatchCommand::Arrive { player: name(player), nonce: None }, confirms_for);
         }
         table
     }
 
     /// Gives a command, and commits what follows with its confirmations as one record.
-    fn step(&mut self, command: Command, confirms_for: fn(&PlayerName) -> bool) {
+    fn step(&mut self, command: MatchCommand, confirms_for: fn(&PlayerName) -> bool) {
         let Bench { live, now, lines } = &mut self.bench;
         let mut events = live.step(*now, command).expect("a legal command");
         self.notices.extend(live.confirm_notices(*now, &mut events, confirms_for));
@@ -44,7 +45,7 @@ impl Table {
                 None => self.bench.legal(&player),
             };
             let (player, request, took_ms) = (pending.player, pending.id, Some(5));
-            self.step(Command::Answer { player, request, answer, took_ms }, confirms_for);
+            self.step(MatchCommand::Answer { player, request, answer, took_ms }, confirms_for);
         }
         assert!(self.bench.live.result().is_some());
     }
@@ -107,7 +108,10 @@ fn absent_player_is_not_confirmed_for() {
     let mut events = Vec::new();
     let mut absent = before.clone();
     absent
-        .step(Timestamp::from_ms(2_000), Command::Leave { player: pending.player.clone(), fault })
+        .step(
+            Timestamp::from_ms(2_000),
+            MatchCommand::Leave { player: pending.player.clone(), fault },
+        )
         .expect("it leaves");
     let told = absent.confirm_notices(Timestamp::from_ms(2_000), &mut events, |_| true);
     assert!(told.iter().all(|notice| notice.player != pending.player));

@@ -6,7 +6,7 @@
 use crate::support::check::verify_all;
 use crate::support::plan::{name, numbered, of_preset};
 use crate::support::script::first_legal;
-use crate::support::{Call, Reply, Script, What, World};
+use crate::support::{Call, CallKind, Reply, Script, World};
 use agon_core::{Preset, Raw, Secret, TournamentPlan};
 use agon_embed::{GameSetup, TurnRequest};
 use agon_games::{Game, Luck, Outcome, Refusal, Registry, Seat, SeatSet, Seed, SetupError, Viewer};
@@ -164,7 +164,7 @@ fn plan(preset: &str, players: usize) -> TournamentPlan {
 /// Takes what leaves a multiple of four, if it can.
 fn clever() -> Script {
     Box::new(|call: &Call<'_>| match call.what {
-        What::Game { seat, game } => {
+        CallKind::Game { seat, game } => {
             let view: View = serde_json::from_str(game.view(Viewer::Seat(seat)).get()).unwrap();
             Reply::Answer((view.heap % 4).max(1).to_string())
         }
@@ -174,7 +174,7 @@ fn clever() -> Script {
 
 fn greedy_hand() -> Script {
     Box::new(|call: &Call<'_>| match call.what {
-        What::Game { .. } => Reply::text("7"),
+        CallKind::Game { .. } => Reply::text("7"),
         _ => first_legal()(call),
     })
 }

@@ -97,7 +97,7 @@ fn results_say_what_is_played() {
 }
 
 #[test]
-fn who_is_dropped_is_noted_with_the_request_it_owed() {
+fn fault_of_a_dropped_player_names_the_open_request() {
     let (mut cup, _) = make(of_preset("fish", "", numbered(4))).expect("a plan");
     let asked = cup.pending_of(&name("p3")).expect("the seat has an open request");
     let mut drop = |player: &str| {
@@ -120,7 +120,7 @@ fn who_is_dropped_is_noted_with_the_request_it_owed() {
 }
 
 #[test]
-fn who_is_out_before_the_first_round_takes_no_slot() {
+fn player_out_before_the_first_round_takes_no_slot() {
     let mut plan = of_preset("yahtzee-class", "", numbered(5));
     plan.policy.greeting = Greeting::Ready;
     let (mut cup, _) = make(plan).expect("a plan");

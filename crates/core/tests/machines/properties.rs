@@ -95,12 +95,27 @@ proptest! {
                 steps += 1;
             }
             prop_assert_eq!(steps, lines.len());
-            let recovered = RecoveredMatch::read(name, texts, &games, secrets).unwrap().unwrap();
+            let recovered =
+                RecoveredMatch::read(name, texts, &games, secrets.clone()).unwrap().unwrap();
             prop_assert!(recovered.played.same_state(&shadow));
             prop_assert_eq!(&recovered.end, &StreamEnd::of(name.as_str(), texts));
             prop_assert_eq!(Some(recovered.latest_at), lines.iter().map(|line| line.at).max());
             let cheats = Cheat::all(shadow.plan(), &lines).map(|(cheat, _)| cheat);
             prop_assert_eq!(recovered.cheats, cheats.collect::<Vec<_>>());
+            // A recovery trusts the draws of a log, as long as they are JSON.
+            let drew = |line: &Line| match &line.event {
+                Event::AnswerAccepted(accepted) => accepted.drawn.is_some(),
+                _ => false,
+            };
+            let Some(at) = lines.iter().position(drew) else { continue };
+            let (before, rest) = texts[at].split_once(r#","drawn":"#).unwrap();
+            let (_, took) = rest.rsplit_once(r#","took_ms":"#).unwrap();
+            for (drawn, is_json) in [("[]", true), ("[", false)] {
+                let mut texts = texts.clone();
+                texts[at] = format!(r#"{before},"drawn":{drawn},"took_ms":{took}"#);
+                let recovered = RecoveredMatch::read(name, &texts, &games, secrets.clone());
+                prop_assert_eq!(recovered.is_ok(), is_json);
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use crate::support::bench::Bench;
 use crate::support::plan::{match_of, name, numbered, of_preset};
 use crate::support::script::{except, house};
 use crate::support::{Played, Reply, Script, World};
-use agon_core::{Command, Fault, FaultKind, GameEnd, How, Rejection, Secret};
+use agon_core::{Fault, FaultKind, GameEnd, How, MatchCommand, Rejection, Secret};
 use agon_games::Registry;
 
 const ILLEGAL_MOVE: &str = r#"{"move":[[0,0],[0,0]]}"#;
@@ -27,7 +27,7 @@ fn with_odd(preset: &str, players: usize, at: &'static str, odd: Reply) -> Playe
 }
 
 #[test]
-fn who_misbehaves_is_out_at_once_and_the_others_play_on() {
+fn misbehaving_player_is_out_at_once_and_the_others_play_on() {
     for (preset, at, cheat) in [
         ("fish", "place", r#"{"place":[9,9]}"#),
         ("fish", "move", ILLEGAL_MOVE),
@@ -97,7 +97,7 @@ fn three() -> Bench {
 }
 
 #[test]
-fn who_is_out_can_do_nothing_more() {
+fn player_who_is_out_can_do_nothing_more() {
     let mut bench = three();
     let open = bench.open("p2");
     let tags = bench.answer("p2", &open, "garbage").unwrap();
@@ -108,14 +108,14 @@ fn who_is_out_can_do_nothing_more() {
     let stolen = bench.open("p1");
     assert_eq!(bench.answer("p2", &stolen, "\"ok\""), Err(Rejection::Late));
     assert_eq!(bench.answer("p2", &open, "\"ok\""), Err(Rejection::Late));
-    let charge = Command::Charge { player: name("p2"), fault: Fault::timeout(1) };
+    let charge = MatchCommand::Charge { player: name("p2"), fault: Fault::timeout(1) };
     assert_eq!(bench.step(charge), Err(Rejection::NotAsked(name("p2"))));
     assert_eq!(bench.live.faults().len(), 1);
     bench.verified();
 }
 
 #[test]
-fn a_stolen_request_is_found_again_whoever_is_asked_besides() {
+fn answer_to_a_request_of_another_player_verifies_as_a_fault() {
     for thief in ["p1", "p2"] {
         let mut bench = three();
         let stolen = bench.open("p3");
@@ -129,7 +129,7 @@ fn a_stolen_request_is_found_again_whoever_is_asked_besides() {
 }
 
 #[test]
-fn who_does_not_come_is_removed_and_nobody_is_void() {
+fn absent_player_is_removed_and_a_match_without_players_is_void() {
     for here in [&["p1"][..], &["p1", "p3"], &[]] {
         let mut bench = Bench::new(match_of(&of_preset("fish", "", numbered(3))), 1);
         here.iter().for_each(|player| {

@@ -2,7 +2,7 @@
 
 use crate::support::plan::{name, names, numbered, of_preset};
 use crate::support::script::{except, first_legal, house, polite};
-use crate::support::{Played, Reply, Script, What, World};
+use crate::support::{CallKind, Played, Reply, Script, World};
 use agon_core::{
     Bracket, Event, Farewell, Fault, FaultKind, Greeting, How, Knockout, Line, MatchResult,
     Pairing, PlanError, PlayerName, Raw, RoundRobin, Secret, Ties, Timestamp, Tournament,
@@ -39,7 +39,7 @@ fn won<T: AsRef<str>>(winners: &[T]) -> MatchResult {
 /// Never comes to a match.
 fn absent() -> Script {
     Box::new(|call| match call.what {
-        What::Arrive => Reply::Hang,
+        CallKind::Arrive => Reply::Hang,
         _ => polite(&call.what),
     })
 }
@@ -130,7 +130,7 @@ fn a_bye_advances_from_a_void_match_and_can_win_the_tournament() {
 }
 
 #[test]
-fn who_drops_out_leaves_a_bye_in_its_place() {
+fn player_who_drops_out_leaves_a_bye() {
     let (mut tournament, _) = make(bracket(4, None, Pairing::Order)).unwrap();
     report(&mut tournament, "r1m1", won(&["p1"]));
     let fault = Fault::new(FaultKind::Withdrew, "withdrew", "went home");
@@ -303,7 +303,7 @@ fn policies_and_plans_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn who_is_not_ready_is_out_before_the_first_game() {
+fn player_who_is_not_ready_is_out_before_the_first_game() {
     for (odd, kind, failing) in [
         (Reply::text("false"), FaultKind::Withdrew, 0),
         (Reply::text("maybe"), FaultKind::Malformed, 1),
@@ -389,10 +389,10 @@ fn a_winner_that_does_not_acknowledge_becomes_a_loser() {
             assert_eq!(played.winners(), [""; 0]);
             let expected = if preset == "fish" { would_win.winners().len() } else { 3 };
             assert_eq!(played.results().failing.len(), expected, "fish asks winners only");
-            let told = played.tournament.told_at_end();
+            let told = played.tournament.end_messages();
             assert!(told.iter().all(|(_, won)| !won));
             assert_eq!(told.len(), 3 - expected, "who is out is told nothing");
-            let mut told = would_win.tournament.told_at_end();
+            let mut told = would_win.tournament.end_messages();
             assert_eq!(told.len(), 3);
             told.retain(|(_, won)| *won);
             let winners: Vec<PlayerName> = told.into_iter().map(|(player, _)| player).collect();

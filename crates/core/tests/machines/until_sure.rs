@@ -83,7 +83,7 @@ fn close_players_near_the_top_play_most() {
     };
     assert!(matches("p1") > 3 * matches("p6"), "{} and {}", matches("p1"), matches("p6"));
     let reason = &played.last().unwrap().reason;
-    assert!(reason.contains("their next match says most"), "{reason}");
+    assert!(reason.contains("their match tells most"), "{reason}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The second implementation of the statistics: slow, plain, and by other means.
 
-use agon_core::rating::{Outcome, Ranked};
-use agon_core::statistics::{Record, Tally};
+use agon_core::rating::{MatchPlaces, Ranked};
+use agon_core::statistics::{PlayerTallies, Tally};
 use agon_core::{
     Event, FaultKind, Faulted, GameEnd, GameResult, How, Ladder, MatchId, MatchResult, PlayerName,
     RatingSettings, RatingSystem, Timestamp, TournamentId,
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that counts: for whom, in which game, what, and how much.
 type Fact = (PlayerName, String, &'static str, i64);
-/// Whether one player finished ahead of, level with, or behind another.
+/// One player finished ahead of, level with, or behind another.
 type Met = (PlayerName, PlayerName, String, &'static str);
 
 /// The second implementation: a list of plain facts, counted when asked.
@@ -18,7 +18,7 @@ type Met = (PlayerName, PlayerName, String, &'static str);
 pub(crate) struct Recount {
     facts: Vec<Fact>,
     met: Vec<Met>,
-    rounds: BTreeMap<(String, Timestamp, TournamentId, u32), Vec<Outcome>>,
+    rounds: BTreeMap<(String, Timestamp, TournamentId, u32), Vec<MatchPlaces>>,
 }
 
 const FINISHES: [&str; 3] = ["won", "lost", "tied"];
@@ -162,7 +162,7 @@ impl Recount {
                 };
                 last = last.map(|last: Timestamp| last.max(*at));
                 self.add_match(&plan.players, game, result);
-                outcomes.extend(Outcome::of(&plan.players, result, true));
+                outcomes.extend(MatchPlaces::of(&plan.players, result, true));
             }
             if let Some(last) = last.filter(|_| !outcomes.is_empty()) {
                 self.rounds.insert((game.into(), last, id.clone(), paired.round), outcomes);
@@ -240,7 +240,7 @@ impl Recount {
         }
     }
 
-    pub(crate) fn record(&self, player: &PlayerName, game: Option<&str>) -> Record {
+    pub(crate) fn record(&self, player: &PlayerName, game: Option<&str>) -> PlayerTallies {
         let sum = |what: &str| -> i64 {
             let own = self.facts.iter().filter(|(who, of, is, _)| {
                 who == player && game.is_none_or(|game| game == of) && *is == what
@@ -252,7 +252,7 @@ impl Recount {
             let [won, lost, tied] = FINISHES.map(|finish| count(&format!("{kind} {finish}")));
             Tally { won, lost, tied }
         };
-        Record {
+        PlayerTallies {
             games: tally("game"),
             matches: tally("match"),
             tournaments: tally("tournament"),

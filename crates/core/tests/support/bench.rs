@@ -3,8 +3,8 @@
 use super::plan::{match_of, name, of_preset};
 use agon_bots::Houses;
 use agon_core::{
-    Command, Event, Fault, FaultKind, Match, MatchPlan, MatchResult, Nonce, PlayerName, Rejection,
-    RequestId, Secret, Secrets, Timestamp, record_lines, verify,
+    Event, Fault, FaultKind, Match, MatchCommand, MatchPlan, MatchResult, Nonce, PlayerName,
+    Rejection, RequestId, Secret, Secrets, Timestamp, record_lines, verify,
 };
 use agon_games::Registry;
 
@@ -48,7 +48,7 @@ impl Bench {
     }
 
     /// Gives a command; what follows by tag. A refusal must change nothing.
-    pub(crate) fn step(&mut self, command: Command) -> Result<Vec<&'static str>, Rejection> {
+    pub(crate) fn step(&mut self, command: MatchCommand) -> Result<Vec<&'static str>, Rejection> {
         let before = self.live.clone();
         match self.live.step(self.now, command) {
             Ok(events) => {
@@ -64,22 +64,22 @@ impl Bench {
     }
 
     pub(crate) fn arrive(&mut self, player: &str) -> Vec<&'static str> {
-        self.step(Command::Arrive { player: name(player), nonce: None }).expect("a player")
+        self.step(MatchCommand::Arrive { player: name(player), nonce: None }).expect("a player")
     }
 
     pub(crate) fn arrive_with(&mut self, player: &str, nonce: &str) -> Vec<&'static str> {
         let nonce = Some(Nonce::new(nonce).expect("a nonce"));
-        self.step(Command::Arrive { player: name(player), nonce }).expect("a player")
+        self.step(MatchCommand::Arrive { player: name(player), nonce }).expect("a player")
     }
 
     pub(crate) fn crash(&mut self, player: &str) -> Vec<&'static str> {
         let fault = Fault::disconnected("lost");
-        self.step(Command::Leave { player: name(player), fault }).expect("a player")
+        self.step(MatchCommand::Leave { player: name(player), fault }).expect("a player")
     }
 
     pub(crate) fn withdraw(&mut self, player: &str) -> Vec<&'static str> {
         let fault = Fault::new(FaultKind::Withdrew, "withdrew", "gave up");
-        self.step(Command::Leave { player: name(player), fault }).expect("a player")
+        self.step(MatchCommand::Leave { player: name(player), fault }).expect("a player")
     }
 
     pub(crate) fn answer(
@@ -89,7 +89,7 @@ impl Bench {
         answer: &str,
     ) -> Result<Vec<&'static str>, Rejection> {
         let (request, answer) = (request.clone(), answer.to_owned());
-        self.step(Command::Answer { player: name(player), request, answer, took_ms: None })
+        self.step(MatchCommand::Answer { player: name(player), request, answer, took_ms: None })
     }
 
     /// The open request of a player.
@@ -148,7 +148,7 @@ impl Bench {
         self.answer(player, &request, &answer).expect("a legal answer");
     }
 
-    /// Whether the game in progress is game `number`.
+    /// Returns whether the game in progress is game `number`.
     pub(crate) fn plays(&self, number: u32) -> bool {
         self.live.referee().is_some_and(|referee| referee.number() == number)
     }

@@ -2,10 +2,11 @@
 
 use super::plan::{numbered, of_preset};
 use super::script::{house, polite};
-use super::{Operator, Played, Reply, Script, What, World, ruling};
+use super::{CallKind, Operator, Played, Reply, Script, World, ruling};
 use agon_bots::Dice;
 use agon_core::{
-    Command, Fault, Format, Match, MatchOrder, Pairing, PlayerName, Secret, Ties, TournamentPlan,
+    Fault, Format, Match, MatchCommand, MatchOrder, Pairing, PlayerName, Secret, Ties,
+    TournamentPlan,
 };
 use agon_games::Registry;
 
@@ -20,7 +21,7 @@ pub(crate) struct Chaos {
     pub(crate) seed: u64,
     /// One answer in so many is odd; 0 is never.
     pub(crate) odd_in: usize,
-    /// Whether an operator interferes.
+    /// True if an operator interferes.
     pub(crate) ruled: bool,
 }
 
@@ -54,7 +55,7 @@ impl Chaos {
         plan
     }
 
-    /// Whether its games are duplicated.
+    /// Returns whether its games are duplicated.
     pub(crate) fn is_duplicate(&self) -> bool {
         self.seed % 4 == 1
     }
@@ -92,8 +93,8 @@ impl Chaos {
     }
 }
 
-fn odd(what: &What<'_>, dice: &mut Dice, answer: String) -> Reply {
-    if !matches!(what, What::Game { .. }) && dice.below(2) == 0 {
+fn odd(what: &CallKind<'_>, dice: &mut Dice, answer: String) -> Reply {
+    if !matches!(what, CallKind::Game { .. }) && dice.below(2) == 0 {
         return polite(what);
     }
     match dice.below(12) {
@@ -111,7 +112,7 @@ fn odd(what: &What<'_>, dice: &mut Dice, answer: String) -> Reply {
 }
 
 /// Commands that a well-behaved shell would not send now.
-fn noise(live: &Match, dice: &mut Dice) -> Vec<Command> {
+fn noise(live: &Match, dice: &mut Dice) -> Vec<MatchCommand> {
     if dice.below(4) != 0 {
         return Vec::new();
     }
@@ -119,23 +120,23 @@ fn noise(live: &Match, dice: &mut Dice) -> Vec<Command> {
     let stranger = PlayerName::new("nobody").expect("a name");
     let id = &live.plan().id;
     let request = format!("{id}.{}.{}.{}", dice.below(3), dice.below(4), dice.below(20));
-    let answer = |player: &PlayerName, request: &str| Command::Answer {
+    let answer = |player: &PlayerName, request: &str| MatchCommand::Answer {
         player: player.clone(),
         request: request.into(),
         answer: "null".into(),
         took_ms: None,
     };
-    let order = |order| Command::Order { order, ruling: ruling("noise") };
+    let order = |order| MatchCommand::Order { order, ruling: ruling("noise") };
     vec![
         answer(&player, &request),
         answer(&player, &format!("{id}.1.0.result")),
         answer(&player, "r0m0.1.1.1"),
         answer(&stranger, &request),
-        Command::Arrive { player: stranger.clone(), nonce: None },
-        Command::Leave { player: stranger, fault: Fault::disconnected("lost") },
-        Command::Charge { player: player.clone(), fault: Fault::timeout(1) },
-        Command::Expire { player: player.clone() },
-        Command::Arrive { player, nonce: None },
+        MatchCommand::Arrive { player: stranger.clone(), nonce: None },
+        MatchCommand::Leave { player: stranger, fault: Fault::disconnected("lost") },
+        MatchCommand::Charge { player: player.clone(), fault: Fault::timeout(1) },
+        MatchCommand::Expire { player: player.clone() },
+        MatchCommand::Arrive { player, nonce: None },
         order(MatchOrder::Reopen),
         order(MatchOrder::Void(dice.below(4) as u32)),
         order(MatchOrder::UndoVoid(dice.below(4) as u32)),

@@ -1,7 +1,8 @@
 //! Checks all streams of a world, as somebody would who has only the files.
 
 use super::Played;
-use agon_core::verify::{self, Finding};
+use agon_core::Secret;
+use agon_core::verify::{self, Finding, MatchCheck, RunningMatchCheck};
 use agon_games::Registry;
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ pub(crate) fn verify_all(
     }
     let mut results = BTreeMap::new();
     for (name, lines) in matches {
-        let check = verify::verify_match(&verify::read(lines)?, games, checked.secret.as_ref())?;
+        let check = verify_both_ways(name, lines, games, checked.secret.as_ref())?;
         if let Err(what) = checked.agrees(&check) {
             return disagree(name, what);
         }
@@ -38,6 +39,22 @@ pub(crate) fn verify_all(
         return disagree(name, "a match is not reported");
     }
     Ok(())
+}
+
+/// Verifies a match whole and while it is read. Both must agree.
+fn verify_both_ways(
+    name: &str,
+    lines: &[String],
+    games: &Registry,
+    secret: Option<&Secret>,
+) -> Result<MatchCheck, Finding> {
+    let whole = verify::read(lines).and_then(|lines| verify::verify_match(&lines, games, secret));
+    if let Some(secret) = secret {
+        let running = RunningMatchCheck::new(name, games, secret).of_lines(lines);
+        let due = whole.as_ref().ok().filter(|check| !check.predates_chain);
+        assert_eq!(running.as_ref(), due, "{name}: {:?}", whole.as_ref().err());
+    }
+    whole
 }
 
 impl Played {

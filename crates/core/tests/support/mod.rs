@@ -15,5 +15,5 @@ pub(crate) mod script;
 pub(crate) mod vectors;
 mod world;
 
-pub(crate) use script::{Call, Reply, Script, What};
+pub(crate) use script::{Call, CallKind, Reply, Script};
 pub(crate) use world::{Operator, Played, World, ruling};

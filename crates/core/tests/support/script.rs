@@ -7,11 +7,11 @@ use agon_games::{GameState, Seat};
 pub(crate) struct Call<'a> {
     pub(crate) player: &'a str,
     pub(crate) request: &'a str,
-    pub(crate) what: What<'a>,
+    pub(crate) what: CallKind<'a>,
 }
 
 /// A request.
-pub(crate) enum What<'a> {
+pub(crate) enum CallKind<'a> {
     /// To come to a match: any answer is coming.
     Arrive,
     Ready,
@@ -24,16 +24,16 @@ pub(crate) enum What<'a> {
     },
 }
 
-impl What<'_> {
+impl CallKind<'_> {
     /// The call by name: that of the game's question where there is one.
     pub(crate) fn name(&self) -> String {
         match self {
-            What::Arrive => "arrive".into(),
-            What::Ready => "ready".into(),
-            What::Propose => "start".into(),
-            What::Farewell => "end".into(),
-            What::Confirm => "win".into(),
-            What::Game { seat, game } => {
+            CallKind::Arrive => "arrive".into(),
+            CallKind::Ready => "ready".into(),
+            CallKind::Propose => "start".into(),
+            CallKind::Farewell => "end".into(),
+            CallKind::Confirm => "win".into(),
+            CallKind::Game { seat, game } => {
                 let question = game.question(*seat).expect("an awaited seat is asked");
                 let value: serde_json::Value = serde_json::from_str(question.get()).expect("JSON");
                 value["ask"].as_str().unwrap_or("move").to_owned()
@@ -69,10 +69,10 @@ impl Reply {
 pub(crate) type Script = Box<dyn FnMut(&Call<'_>) -> Reply>;
 
 /// The answer of a correct player outside games.
-pub(crate) fn polite(what: &What<'_>) -> Reply {
+pub(crate) fn polite(what: &CallKind<'_>) -> Reply {
     Reply::text(match what {
-        What::Ready => "true",
-        What::Propose => "null",
+        CallKind::Ready => "true",
+        CallKind::Propose => "null",
         _ => "\"ok\"",
     })
 }
@@ -81,15 +81,17 @@ pub(crate) fn polite(what: &What<'_>) -> Reply {
 pub(crate) fn house(game: &str, name: &str) -> Script {
     let mut bot = Houses::standard().make(game, name).expect("a house player");
     Box::new(move |call| match call.what {
-        What::Game { seat, game } => {
+        CallKind::Game { seat, game } => {
             Reply::text(bot.answer(call.player, call.request, seat, game).get())
         }
-        What::Propose => Reply::Answer(bot.propose().map_or("null".into(), |map| map.to_string())),
+        CallKind::Propose => {
+            Reply::Answer(bot.propose().map_or("null".into(), |map| map.to_string()))
+        }
         _ => polite(&call.what),
     })
 }
 
-/// The same for every name.
+/// One house player for every name.
 pub(crate) fn houses(game: &str, name: &str, count: usize) -> Vec<Script> {
     (0..count).map(|_| house(game, name)).collect()
 }
@@ -97,7 +99,7 @@ pub(crate) fn houses(game: &str, name: &str, count: usize) -> Vec<Script> {
 /// The first legal answer, always.
 pub(crate) fn first_legal() -> Script {
     Box::new(|call| match call.what {
-        What::Game { seat, game } => Reply::text(game.legal(seat)[0].get()),
+        CallKind::Game { seat, game } => Reply::text(game.legal(seat)[0].get()),
         _ => polite(&call.what),
     })
 }

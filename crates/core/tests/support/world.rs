@@ -6,9 +6,9 @@
 
 mod operator;
 
-use super::script::{Call, Reply, Script, What};
+use super::script::{Call, CallKind, Reply, Script};
 use agon_core::{
-    Ask, Command, Event, Fault, FaultKind, Line, Match, MatchId, Nonce, PlanError, PlayerName,
+    Ask, Event, Fault, FaultKind, Line, Match, MatchCommand, MatchId, Nonce, PlanError, PlayerName,
     Rejection, RequestId, Results, Secret, Secrets, Timestamp, Tournament, TournamentAsk,
     TournamentCommand, TournamentPlan, record_lines,
 };
@@ -21,7 +21,7 @@ const STEPS_MAX: u32 = 2_000_000;
 
 /// Something that will come from outside.
 enum Coming {
-    Match(MatchId, Command),
+    Match(MatchId, MatchCommand),
     Tournament(TournamentCommand),
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct World {
 }
 
 /// Gives commands to try at a match; those that are rejected must change nothing.
-pub(crate) type Noise = Box<dyn FnMut(&Match) -> Vec<Command>>;
+pub(crate) type Noise = Box<dyn FnMut(&Match) -> Vec<MatchCommand>>;
 
 impl World {
     /// A tournament of `plan` between scripts in the order of its players.
@@ -145,9 +145,9 @@ impl World {
         if let Some(pending) = request.into_iter().find(|p| !self.greeted.contains(&p.id)) {
             self.greeted.insert(pending.id.clone());
             let what = match pending.ask {
-                TournamentAsk::Ready => What::Ready,
-                TournamentAsk::Propose { .. } => What::Propose,
-                TournamentAsk::Farewell { .. } => What::Farewell,
+                TournamentAsk::Ready => CallKind::Ready,
+                TournamentAsk::Propose { .. } => CallKind::Propose,
+                TournamentAsk::Farewell { .. } => CallKind::Farewell,
             };
             let reply = ask(&mut self.scripts, &mut self.asked, &pending.player, &pending.id, what);
             self.take_outside(pending.player, pending.id, pending.limit_ms, reply);
@@ -178,10 +178,10 @@ impl World {
         hand.delivered.insert(pending.id.clone());
         hand.live.delivered(&pending.id, self.now);
         let what = match pending.ask {
-            Ask::Confirm { .. } => What::Confirm,
+            Ask::Confirm { .. } => CallKind::Confirm,
             Ask::Game(seat) => {
                 let game = hand.live.referee().expect("a game asks").game();
-                What::Game { seat, game }
+                CallKind::Game { seat, game }
             }
         };
         let reply = ask(&mut self.scripts, &mut self.asked, &pending.player, &pending.id, what);
@@ -221,13 +221,13 @@ impl World {
         for player in self.matches[id].live.plan().players.clone() {
             let request = RequestId::from("arrive");
             let asked = (&mut self.scripts, &mut self.asked);
-            match ask(asked.0, asked.1, &player, &request, What::Arrive) {
+            match ask(asked.0, asked.1, &player, &request, CallKind::Arrive) {
                 Reply::After(ms, _) | Reply::Crash(Some(ms)) => self.arrive_after(id, player, ms),
                 Reply::Hang | Reply::Crash(None) => {}
                 Reply::Withdraw => self.leave(id, player, FaultKind::Withdrew),
                 Reply::Answer(_) | Reply::Steal(_) => {
                     let nonce = nonce_of(&player);
-                    self.offer(id, Command::Arrive { player, nonce });
+                    self.offer(id, MatchCommand::Arrive { player, nonce });
                 }
             }
         }
@@ -235,7 +235,7 @@ impl World {
 
     fn arrive_after(&mut self, id: &MatchId, player: PlayerName, ms: u64) {
         let nonce = nonce_of(&player);
-        self.later(ms, Coming::Match(id.clone(), Command::Arrive { player, nonce }));
+        self.later(ms, Coming::Match(id.clone(), MatchCommand::Arrive { player, nonce }));
     }
 
     fn leave(&mut self, id: &MatchId, player: PlayerName, kind: FaultKind) {
@@ -243,12 +243,12 @@ impl World {
             FaultKind::Withdrew => Fault::new(kind, "withdrew", "gave up"),
             _ => Fault::disconnected("the connection was lost"),
         };
-        self.offer(id, Command::Leave { player, fault });
+        self.offer(id, MatchCommand::Leave { player, fault });
     }
 
     /// A player's reaction to a request of a match.
     fn take_in(&mut self, id: &MatchId, player: PlayerName, request: RequestId, reply: Reply) {
-        let answer = |request: RequestId, answer: String| Command::Answer {
+        let answer = |request: RequestId, answer: String| MatchCommand::Answer {
             player: player.clone(),
             request,
             answer,
@@ -335,16 +335,16 @@ impl World {
     }
 
     /// Gives a match a command that may be too late.
-    fn offer(&mut self, id: &MatchId, command: Command) {
+    fn offer(&mut self, id: &MatchId, command: MatchCommand) {
         if self.matches.contains_key(id) {
             let _ = self.step_match(id, command);
         }
     }
 
-    fn step_match(&mut self, id: &MatchId, command: Command) -> Result<(), Rejection> {
+    fn step_match(&mut self, id: &MatchId, command: MatchCommand) -> Result<(), Rejection> {
         let stream = self.stream_of(id);
         let hand = self.matches.get_mut(id).expect("the request is open");
-        if let Command::Arrive { player, .. } = &command {
+        if let MatchCommand::Arrive { player, .. } = &command {
             let open = hand.live.pending().into_iter().filter(|p| p.player == *player);
             open.for_each(|pending| {
                 hand.delivered.remove(&pending.id);
@@ -403,7 +403,7 @@ fn ask(
     asked: &mut BTreeMap<String, u32>,
     player: &PlayerName,
     request: &RequestId,
-    what: What<'_>,
+    what: CallKind<'_>,
 ) -> Reply {
     *asked.entry(what.name()).or_default() += 1;
     let script = scripts.get_mut(player).expect("a script");

@@ -8,11 +8,11 @@
 use super::Cells;
 use crate::services::Context;
 use crate::timers::Timer;
-use agon_core::{Command, Fault, PlayerName};
+use agon_core::{Fault, MatchCommand, PlayerName};
 
 impl Cells {
-    /// Whether an absent player still has a personal reconnect deadline: a person who lost their
-    /// connection a moment ago. Their own timer charges them then.
+    /// Returns whether an absent player still has a personal reconnect deadline: a person who lost
+    /// their connection a moment ago. Their own timer charges them then.
     pub(super) fn has_own_time(&self, cx: &mut Context<'_>, account: &PlayerName) -> bool {
         let person = cx.accounts.is_person(account);
         let since = cx.present.gone_since(account).filter(|_| person);
@@ -39,7 +39,7 @@ impl Cells {
         });
         for key in due.cloned().collect::<Vec<_>>() {
             let (player, fault) = (player.clone(), fault.clone());
-            let _ = self.step_match(cx, &key, Command::Leave { player, fault });
+            let _ = self.step_match(cx, &key, MatchCommand::Leave { player, fault });
         }
     }
 }

@@ -100,8 +100,8 @@ impl Cells {
     }
 }
 
-/// Whether the stream of a match with this result may contain a cheat. An operator's result may
-/// hide one.
+/// Returns whether the stream of a match with this result may contain a cheat. An operator's result
+/// may hide one.
 fn may_hold_cheats(result: &MatchResult) -> bool {
     let cheated = result.faults.iter().any(|faulted| faulted.fault.is_cheat());
     cheated || matches!(result.how, How::Overridden | How::Void)

@@ -10,10 +10,9 @@ use super::watch::{About, Shown, Topic};
 use crate::MatchKey;
 use crate::journal::StreamKey;
 use crate::services::Context;
-use crate::show::{self, LiveScore, ShownMatch};
+use crate::show::{LiveScore, ViewText};
 use agon_core::{Millis, Timestamp, TournamentId};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// How many pieces a delay is divided into. Changes within one piece are shown as one.
 const PIECES: Millis = 64;
@@ -45,7 +44,7 @@ impl DelayLine {
             && is_change(latest)
             && is_change(&shown)
         {
-            shown.skipped += latest.skipped + 1;
+            shown.skipped += latest.skipped;
             *latest = shown;
             return;
         }
@@ -54,8 +53,10 @@ impl DelayLine {
             && let Some((_, dropped)) = self.waiting.pop_front()
             && let Some((_, next)) = self.waiting.front_mut()
         {
-            next.skipped += dropped.skipped + 1;
-            if next.about == About::Change {
+            // Nothing is lost if nothing public has changed.
+            let is_loss = dropped.view.mark() != next.view.mark();
+            next.skipped += dropped.skipped + u64::from(is_loss);
+            if next.about == About::Change && next.skipped > 0 {
                 next.about = About::Lagged;
             }
         }
@@ -104,13 +105,11 @@ impl Cells {
     pub(super) fn begin_to_hold_back(&mut self, cx: &mut Context<'_>, key: &MatchKey) {
         let held_ms = self.observer_delay_ms(cx, &key.tournament);
         let Some(live) = self.live_match(key).filter(|_| held_ms > 0) else { return };
-        let (first, at) = (ShownMatch::of(live, cx.present.wires(live)), cx.now_ms());
-        let now = Shown::new(About::Change, show::text(&first), at);
-        let visible = Shown::new(About::Snapshot, show::text(&first.without_game()), at);
+        let (wires, at) = (cx.present.wires(live), cx.now_ms());
+        let without_game = ViewText::of_match(live, wires.clone(), false);
+        let visible = Shown::new(About::Snapshot, without_game, at);
         let mut line = DelayLine::new(held_ms);
-        if now.mark != visible.mark {
-            line.push(now);
-        }
+        line.push(Shown::new(About::Change, ViewText::of_match(live, wires, true), at));
         self.held_back.insert(key.clone(), HeldBack { held_ms, visible, line });
     }
 
@@ -120,19 +119,13 @@ impl Cells {
             return;
         }
         let StreamKey::Match(key) = stream else { return };
-        let Some(live) = self.live_match(key).filter(|_| self.held_back.contains_key(key)) else {
+        if !self.held_back.contains_key(key) {
             return;
-        };
-        let stands = ShownMatch::of(live, cx.present.wires(live));
-        let shown = Shown::new(About::Change, show::text(&stands), cx.now_ms());
-        let now = cx.now_ms();
-        if let Some(held) = self.held_back.get_mut(key) {
+        }
+        let (view, now) = (self.view_of_match(cx, key), cx.now_ms());
+        if let Some((view, held)) = view.zip(self.held_back.get_mut(key)) {
             held.look(now);
-            let latest = held.line.waiting.back().map_or(&held.visible, |(_, latest)| latest);
-            // A change without a visible difference is not queued.
-            if latest.mark != shown.mark {
-                held.line.push(shown);
-            }
+            held.line.push(Shown::new(About::Change, view, now));
         }
     }
 
@@ -141,13 +134,12 @@ impl Cells {
         &mut self,
         cx: &mut Context<'_>,
         key: &MatchKey,
-    ) -> Option<Arc<str>> {
+    ) -> Option<ViewText> {
         let now = cx.now_ms();
-        if let Some(held) = self.held_back.get_mut(key) {
-            return Some(Arc::clone(&held.look(now).data));
+        match self.held_back.get_mut(key) {
+            Some(held) => Some(held.look(now).view.clone()),
+            None => self.view_of_match(cx, key),
         }
-        let live = self.live_match(key)?;
-        Some(show::text(&ShownMatch::of(live, cx.present.wires(live))))
     }
 
     /// The scores of the running matches of a tournament.
@@ -197,20 +189,20 @@ impl Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     fn change(at: Timestamp) -> Shown {
-        Shown::new(About::Change, at.to_string().into(), at)
+        Shown::new(About::Change, ViewText::from(Arc::from(at.to_string())), at)
     }
 
     #[test]
-    fn delayed_messages_are_shown_when_due_and_all_are_counted() {
+    fn delayed_messages_are_shown_when_due_and_one_piece_is_one_message() {
         let mut line = DelayLine::new(6_400);
-        let (mut shown, mut pushed) = (Vec::new(), 0);
+        let mut shown = Vec::new();
         for ms in 0..20_000 {
             let now = Timestamp::from_ms(ms);
             if ms % 7 == 0 {
                 line.push(change(now));
-                pushed += 1;
             }
             while let Some(next) = line.pop_due(now) {
                 assert!(next.at + 6_400 <= now, "{} at {now}", next.at);
@@ -219,16 +211,17 @@ mod tests {
             }
             assert!(line.waiting.len() <= 66, "{}", line.waiting.len());
         }
+        // The last piece is not over yet.
+        assert!(shown.windows(2).all(|two| two[1].at.since(two[0].at) >= 100 - 7));
         while let Some(next) = line.pop_due(Timestamp::MAX) {
             shown.push(next);
         }
         assert!(shown.is_sorted_by_key(|next| next.at));
-        let skipped: u64 = shown.iter().map(|next| next.skipped).sum();
-        assert_eq!(shown.len() as u64 + skipped, pushed);
+        assert!(shown.iter().all(|next| next.skipped == 0), "merged changes are no loss");
     }
 
     #[test]
-    fn slow_reader_is_told_how_many_messages_were_dropped() {
+    fn full_line_drops_messages_and_says_how_many() {
         let mut line = DelayLine::new(64);
         (0..1_000).for_each(|at| line.push(change(Timestamp::from_ms(at))));
         assert_eq!(line.waiting.len(), LINE_MAX);
@@ -237,6 +230,16 @@ mod tests {
             (next.about, next.at, next.skipped),
             (About::Lagged, Timestamp::from_ms(872), 872)
         );
+        let next = line.pop_due(Timestamp::from_ms(1_000)).unwrap();
+        assert_eq!((next.about, next.skipped), (About::Change, 0));
+    }
+
+    #[test]
+    fn dropped_messages_without_a_public_change_are_not_counted() {
+        let mut line = DelayLine::new(64);
+        let same = ViewText::from(Arc::from("{}"));
+        let at = |ms| Shown::new(About::Change, same.clone(), Timestamp::from_ms(ms));
+        (0..1_000).for_each(|ms| line.push(at(ms)));
         let next = line.pop_due(Timestamp::from_ms(1_000)).unwrap();
         assert_eq!((next.about, next.skipped), (About::Change, 0));
     }

@@ -4,7 +4,7 @@ use super::Cells;
 use crate::services::Context;
 use crate::timers::Timer;
 use crate::{Effect, HouseQuestion, MatchKey};
-use agon_core::{Ask, Command, Match, Millis, Pending, PlayerName, RequestId};
+use agon_core::{Ask, Match, MatchCommand, Millis, Pending, PlayerName, RequestId};
 use std::sync::Arc;
 
 impl Cells {
@@ -56,7 +56,7 @@ impl Cells {
         answer: String,
     ) {
         let took_ms = Some(0);
-        let _ = self.step_match(cx, key, Command::Answer { player, request, answer, took_ms });
+        let _ = self.step_match(cx, key, MatchCommand::Answer { player, request, answer, took_ms });
     }
 }
 

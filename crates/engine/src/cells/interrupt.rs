@@ -51,9 +51,9 @@ impl Cells {
         self.cut_off.extend(earlier);
     }
 
-    /// Whether a player was disconnected before the restart: then one of their matches says so, and
-    /// the policy of its tournament holds. A match that has removed the player says nothing: they
-    /// may have reconnected since, and no match records that.
+    /// Returns whether a player was disconnected before the restart: then one of their matches says
+    /// so, and the policy of its tournament holds. A match that has removed the player says
+    /// nothing: they may have reconnected since, and no match records that.
     fn had_left(&self, player: &PlayerName) -> bool {
         let mut matches = self.matches.keys_of(player);
         matches.any(|key| {
@@ -67,12 +67,12 @@ impl Cells {
         })
     }
 
-    /// Whether a restart disconnected a player who has not returned.
+    /// Returns whether a restart disconnected a player who has not returned.
     pub(crate) fn is_cut_off(&self, present: &PresentPlayers, player: &PlayerName) -> bool {
         self.cut_off.contains(player) && present.conn_of(player).is_none()
     }
 
-    /// Whether a restart has interrupted a tournament.
+    /// Returns whether a restart has interrupted a tournament.
     pub(crate) fn is_interrupted(&self, id: &TournamentId) -> bool {
         self.tournaments.get(id).is_some_and(|live| live.machine.interrupted().is_some())
     }
@@ -137,7 +137,7 @@ impl Cells {
         self.interrupts_at(cx, id).max(cx.now_ms() + 1_000)
     }
 
-    /// Whether something began in this run of the server.
+    /// Returns whether something began in this run of the server.
     fn began_since(&self, cx: &Context<'_>, at: Timestamp) -> bool {
         at.saturating_add(cx.settings.reconnect_ms) >= cx.grace_until
     }

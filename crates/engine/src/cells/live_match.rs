@@ -1,6 +1,7 @@
 //! Running matches: their machines, their requests with their clocks, and their players.
 
 use super::programs::Listeners;
+use crate::names::PlayerMap;
 use crate::port::ToSeat;
 use crate::services::Services;
 use crate::{AskId, ConnId, MatchKey};
@@ -9,7 +10,7 @@ use agon_core::{
 };
 use agon_wire::request::RequestWriter;
 use rustc_hash::FxHashMap;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// A running match.
 pub(super) struct LiveMatch {
@@ -28,7 +29,7 @@ pub(super) struct LiveMatch {
     pub(super) shown: Vec<(PlayerName, ConnId)>,
     /// The players who are shown every change.
     pub(super) listeners: Listeners,
-    /// Whether a deadline may have changed for a reason other than the game's progress.
+    /// True if a deadline may have changed for a reason other than the game's progress.
     pub(super) stirred: bool,
     /// When the first answer that leads to the next requests was read.
     pub(super) answered_at: Option<Timestamp>,
@@ -97,7 +98,7 @@ impl LiveMatch {
         });
     }
 
-    /// Whether a request is open.
+    /// Returns whether a request is open.
     pub(super) fn is_open(&self, request: &RequestId) -> bool {
         self.played.pending().iter().any(|pending| pending.id == *request)
     }
@@ -125,7 +126,7 @@ impl Sent {
 pub(super) struct Matches {
     live: FxHashMap<MatchKey, LiveMatch>,
     /// The matches of each player.
-    playing: HashMap<PlayerName, BTreeSet<MatchKey>>,
+    playing: PlayerMap<BTreeSet<MatchKey>>,
 }
 
 impl Matches {

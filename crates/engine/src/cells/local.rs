@@ -6,7 +6,7 @@ use super::Cells;
 use crate::services::Context;
 use crate::{ConnId, MatchKey};
 use agon_core::{
-    Command, Fault, MatchOrder, PlayerName, Ruling, TournamentAsk, TournamentCommand,
+    Fault, MatchCommand, MatchOrder, PlayerName, Ruling, TournamentAsk, TournamentCommand,
     TournamentOrder,
 };
 
@@ -26,8 +26,9 @@ impl Cells {
     pub(crate) fn give_up(&mut self, cx: &mut Context<'_>, player: &PlayerName, fault: &Fault) {
         for key in self.matches.of(player) {
             let (player, fault) = (player.clone(), fault.clone());
-            let _ = self.step_match(cx, &key, Command::Leave { player: player.clone(), fault });
-            let _ = self.step_match(cx, &key, Command::Expire { player });
+            let _ =
+                self.step_match(cx, &key, MatchCommand::Leave { player: player.clone(), fault });
+            let _ = self.step_match(cx, &key, MatchCommand::Expire { player });
         }
         for id in cx.accounts.playing_in(player).cloned().collect::<Vec<_>>() {
             let open = self.tournament(&id).and_then(|machine| machine.pending_of(player));
@@ -50,7 +51,7 @@ impl Cells {
         let referee = self.live_match(key).and_then(|played| played.referee());
         let Some(game) = referee.map(|referee| referee.number()) else { return };
         for order in [MatchOrder::Pause, MatchOrder::Void(game), MatchOrder::Resume] {
-            let _ = self.step_match(cx, key, Command::Order { order, ruling: ruling.clone() });
+            let _ = self.step_match(cx, key, MatchCommand::Order { order, ruling: ruling.clone() });
         }
     }
 

@@ -8,11 +8,11 @@ use crate::port::{Answer, AskForm, GivenAnswer, ToSeat};
 use crate::recover::read_match;
 use crate::seats::{LineSeat, RequestWay};
 use crate::services::Context;
-use crate::timers::Timer;
+use crate::timers::{LATE_LOOK_MS, Timer};
 use crate::{AskId, ConnId, EngineError, MatchKey, Note};
 use agon_core::{
-    Command, Event, Fault, FaultKind, GameEnd, Match, MatchId, MatchOrder, MatchPlan, Millis,
-    Pending, PlayerName, RecoveredMatch, Rejection, RequestId, Secrets, Timestamp, Timing,
+    Event, Fault, FaultKind, Faulted, GameEnd, Match, MatchCommand, MatchId, MatchOrder, MatchPlan,
+    Millis, Pending, PlayerName, RecoveredMatch, Rejection, RequestId, Secrets, Timestamp, Timing,
     TournamentId,
 };
 use agon_wire::native::ToPlayer;
@@ -22,9 +22,6 @@ use std::collections::BTreeSet;
 /// How long an answer may take from its socket to the engine. The engine checks a deadline this
 /// much later. The time at which the answer was read decides whether it is late.
 pub(super) const ON_ITS_WAY_MS: Millis = 20;
-
-/// How long to wait before the next check of a deadline while sockets are read late.
-const LATE_LOOK_MS: Millis = 10;
 
 /// How long a player took for an answer: the measurement of the seat, if it has one, and when the
 /// answer was read.
@@ -68,7 +65,7 @@ impl Cells {
             cx.journals.open(stream.clone(), end);
             cheats.into_iter().for_each(|cheat| cx.then(FollowUp::Blacklist(Box::new(cheat))));
             if let Some(ruling) = replay {
-                let command = Command::Order { order: MatchOrder::Reopen, ruling };
+                let command = MatchCommand::Order { order: MatchOrder::Reopen, ruling };
                 let events = played.step(now, command).expect("a match that is over reopens");
                 cx.commit(stream, &events, Vec::new());
             }
@@ -95,7 +92,11 @@ impl Cells {
                 let recorded = tournament.and_then(|live| live.machine.withdrawal(player)).cloned();
                 let listed = self.listed_fault(cx, player).or(recorded);
                 let fault = listed.unwrap_or_else(withdrew);
-                let _ = self.step_match(cx, &key, Command::Leave { player: player.clone(), fault });
+                let _ = self.step_match(
+                    cx,
+                    &key,
+                    MatchCommand::Leave { player: player.clone(), fault },
+                );
             } else if cx.present.is_here(player) {
                 self.arrive(cx, &key, player);
             }
@@ -130,7 +131,7 @@ impl Cells {
         &mut self,
         cx: &mut Context<'_>,
         key: &MatchKey,
-        command: Command,
+        command: MatchCommand,
     ) -> Result<(), Rejection> {
         let now = cx.now_ms();
         let live = self.matches.get_mut(key).ok_or(Rejection::Over)?;
@@ -199,8 +200,9 @@ impl Cells {
             .filter(|pending| pending.player == *player)
             .map(|pending| pending.id)
             .collect();
-        // A player who was not charged as absent gains no time by reconnecting.
-        let now = cx.time.now;
+        // A player who was not charged as absent gains no time by reconnecting. But an answer to
+        // the earlier connection may not be read yet.
+        let now = cx.time.now.min(cx.time.read_until);
         let here = live.played.is_here(player);
         let LiveMatch { sent, recalled, .. } = live;
         recalled.retain(|(id, _)| here || !own.contains(id));
@@ -215,7 +217,7 @@ impl Cells {
         let seat = cx.present.seat(player);
         live.listeners.any |= seat.is_some_and(|seat| seat.listens());
         let nonce = seat.and_then(|seat| seat.nonce());
-        let _ = self.step_match(cx, key, Command::Arrive { player: player.clone(), nonce });
+        let _ = self.step_match(cx, key, MatchCommand::Arrive { player: player.clone(), nonce });
     }
 
     /// A player arrived: joins them to their matches, and sends their open requests again.
@@ -238,8 +240,26 @@ impl Cells {
     ) {
         self.silent.remove(player);
         for key in self.matches.of(player) {
-            let command = Command::Leave { player: player.clone(), fault: fault.clone() };
+            let command = MatchCommand::Leave { player: player.clone(), fault: fault.clone() };
             let _ = self.step_match(cx, &key, command);
+        }
+    }
+
+    /// The node that had a player's socket is gone. As after a restart, the player has the time to
+    /// reconnect, and their requests have their full time again: an answer may be lost.
+    pub(super) fn player_is_cut_off(
+        &mut self,
+        cx: &mut Context<'_>,
+        player: &PlayerName,
+        conn: ConnId,
+    ) {
+        self.silent.remove(player);
+        let until = cx.give_time_to_reconnect();
+        for key in self.matches.of(player) {
+            if let Some(live) = self.matches.get_mut(&key) {
+                live.forget_sent_to(conn);
+                live.held_until = live.held_until.max(until);
+            }
         }
     }
 
@@ -363,7 +383,12 @@ impl Cells {
     pub(super) fn match_due(&mut self, cx: &mut Context<'_>, key: &MatchKey, now: Timestamp) {
         // The match as of the time up to which all input has been handled.
         let read = now.min(cx.time.read_until);
-        let late = read < now;
+        // If input may still be unread in sockets or on its way, the engine checks again a little
+        // later. An earlier timer would fire at once, for ever.
+        let earliest = match read < now {
+            true => cx.time.now + LATE_LOOK_MS,
+            false => Timestamp::default(),
+        };
         let now = read.before(ON_ITS_WAY_MS);
         if let Some(live) = self.matches.get_mut(key) {
             live.timer = None;
@@ -376,10 +401,10 @@ impl Cells {
         while let Some(live) = self.matches.get(key)
             && let Some(command) = live.played.due(now)
         {
-            if let Command::Expire { player } = &command {
+            if let MatchCommand::Expire { player } = &command {
                 let held_until = live.held_until;
                 if now < held_until {
-                    let at = held_until + ON_ITS_WAY_MS;
+                    let at = (held_until + ON_ITS_WAY_MS).max(earliest);
                     return cx.timers.set(at, Timer::Match(key.clone()));
                 }
                 if self.is_cut_off(&cx.present, player) {
@@ -392,9 +417,6 @@ impl Cells {
                 break;
             }
         }
-        // Answers may still be unread in sockets: check again a little later, and not in a busy
-        // loop.
-        let earliest = if late { cx.time.now + LATE_LOOK_MS } else { Timestamp::default() };
         self.reset_timer(cx, key, earliest);
     }
 
@@ -442,6 +464,15 @@ impl Cells {
         player: &PlayerName,
         id: &str,
     ) -> Option<(MatchKey, RequestId)> {
+        // The request mostly belongs to one of the player's own matches, whose key exists already.
+        let own = self.matches.keys_of(player).find_map(|key| {
+            let request = id.strip_prefix(key.tournament.as_str())?.strip_prefix(':')?;
+            let is_it = request.strip_prefix(key.id.as_str())?.starts_with('.');
+            is_it.then(|| (key.clone(), RequestId::from_text(request)))
+        });
+        if own.is_some() {
+            return own;
+        }
         let Some((tournament, request)) = id.split_once(':') else {
             let is_local = cx.present.seat(player).is_some_and(|seat| seat.is_local());
             let (match_id, _) = id.split_once('.').filter(|_| is_local)?;
@@ -450,13 +481,8 @@ impl Cells {
             return Some((key.clone(), RequestId::from_text(id)));
         };
         let (match_id, _) = request.split_once('.')?;
-        // The request mostly belongs to one of the player's own matches, whose key exists already.
-        let is_it =
-            |key: &&MatchKey| key.id.as_str() == match_id && key.tournament.as_str() == tournament;
-        let own = self.matches.keys_of(player).find(is_it);
-        let other =
-            || MatchKey::new(TournamentId::from_text(tournament), MatchId::from_text(match_id));
-        Some((own.cloned().unwrap_or_else(other), RequestId::from_text(request)))
+        let key = MatchKey::new(TournamentId::from_text(tournament), MatchId::from_text(match_id));
+        Some((key, RequestId::from_text(request)))
     }
 
     /// How long an answer took, by the clock of its seat. Time that request and answer spent waiting
@@ -479,16 +505,20 @@ impl Cells {
             return Ok(Some(recalled.map_or(0, |(_, clock)| clock.timing(at).took_ms)));
         };
         let Some((_, clock)) = &sent.to else { return Ok(None) };
-        // In a pause no clock runs, and the seat does not know of the pause.
-        let measured = taken.timing.filter(|_| live.rests_since.is_none());
+        // In a pause no clock runs, and the seat does not know of the pause. A request that was
+        // charged is sent again. Until it is written, the seat measures the earlier sending.
+        let is_charged = |one: &Faulted| one.request.as_ref() == Some(request);
+        let is_earlier = clock.began_at().is_none() && live.played.faults().iter().any(is_charged);
+        let measured = taken.timing.filter(|_| live.rests_since.is_none() && !is_earlier);
         let (timing, limit_ms) = (measured.unwrap_or_else(|| clock.timing(at)), clock.limit_ms());
         // In a pause no answer is late. A repeated answer is not late either if the first was in
         // time, however long the disk takes.
         let rests = live.rests_since.is_some();
         if timing.is_late && !rests && live.played.is_here(player) && live.is_open(request) {
             let (player, fault) = (player.clone(), Fault::timeout(limit_ms));
-            let command = self.timed_out(cx, Command::Charge { player: player.clone(), fault });
-            let hung = matches!(command, Command::Leave { .. });
+            let command =
+                self.timed_out(cx, MatchCommand::Charge { player: player.clone(), fault });
+            let hung = matches!(command, MatchCommand::Leave { .. });
             let _ = self.step_match(cx, key, command);
             if !hung {
                 return Err(Rejection::Late);
@@ -514,7 +544,8 @@ impl Cells {
                 continue;
             }
             let fault = Fault::malformed(why, line);
-            let _ = self.step_match(cx, &key, Command::Charge { player: player.clone(), fault });
+            let _ =
+                self.step_match(cx, &key, MatchCommand::Charge { player: player.clone(), fault });
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A cell is a tournament with its secret and all its matches: the streams `tournament/ID`,
 //! `secret/ID` and `match/ID/*`. It knows no socket, no session and no lobby. Cells and the seats of
-//! players exchange the messages of `port.rs`. What the lobby must know (a tournament ended, a player
+//! players exchange the messages of `port.rs`. News for the lobby (a tournament ended, a player
 //! cheated) goes out as a follow-up.
 //!
 //! ```text
@@ -42,14 +42,15 @@ pub(crate) use matches::RejectedAnswer;
 pub(crate) use operator::notice_of;
 pub(crate) use peer_observers::OBSERVERS_MAX;
 use peer_observers::PeerObservers;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tournaments::LiveTournament;
 use watch::Watchers;
 
 /// Games since the engine was opened. Every game that starts ends in one of two ways or still runs:
 /// `started = finished + void + running` at every moment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct GameCounts {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct GameTotals {
     /// Started, or resumed from the log.
     pub started: u64,
     /// Ended with a result.
@@ -60,10 +61,10 @@ pub struct GameCounts {
     pub running: u64,
 }
 
-impl GameCounts {
+impl GameTotals {
     /// The sum of two counts.
-    pub(crate) fn plus(self, other: GameCounts) -> GameCounts {
-        GameCounts {
+    pub(crate) fn plus(self, other: GameTotals) -> GameTotals {
+        GameTotals {
             started: self.started + other.started,
             finished: self.finished + other.finished,
             void: self.void + other.void,
@@ -73,12 +74,12 @@ impl GameCounts {
 }
 
 /// Counts since the start.
-#[derive(Clone, Copy, PartialEq, Default)]
+#[derive(Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct CellCounts {
     /// Answers that were accepted.
     pub(crate) decisions: u64,
     /// Running games are counted on demand.
-    games: GameCounts,
+    games: GameTotals,
     pub(crate) tournament_records: u64,
     pub(crate) tournaments_started: u64,
     pub(crate) tournaments_ended: u64,
@@ -100,10 +101,19 @@ impl CellCounts {
         }
     }
 
+    /// The counts of an engine that is lost. Its matches go on elsewhere, and are counted there
+    /// as resumed.
+    pub(crate) fn ended(mut self) -> CellCounts {
+        self.games.void += self.games().running;
+        self.tournaments_ended = self.tournaments_started;
+        self.matches_ended = self.matches_started;
+        self
+    }
+
     /// The counts of games.
-    pub(crate) fn games(&self) -> GameCounts {
-        let GameCounts { started, finished, void, .. } = self.games;
-        GameCounts { running: started.saturating_sub(finished + void), ..self.games }
+    pub(crate) fn games(&self) -> GameTotals {
+        let GameTotals { started, finished, void, .. } = self.games;
+        GameTotals { running: started.saturating_sub(finished + void), ..self.games }
     }
 }
 
@@ -112,7 +122,7 @@ impl CellCounts {
 const REPORT_MS: Millis = 50;
 
 /// The state of an engine's cells, for the lobby's engine.
-#[derive(Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct CellReport {
     pub(crate) counts: CellCounts,
     pub(crate) tournaments: usize,
@@ -122,7 +132,7 @@ pub(crate) struct CellReport {
 }
 
 impl CellReport {
-    /// Whether a tournament is paused, and whether it is interrupted.
+    /// Returns whether a tournament is paused, and whether it is interrupted.
     pub(crate) fn rests(&self, id: &TournamentId) -> (bool, bool) {
         let interrupted = self.resting.get(id);
         (interrupted.is_some(), interrupted == Some(&true))
@@ -177,6 +187,7 @@ impl Cells {
         match message {
             FromSeat::Arrive => self.player_is_here(cx, player),
             FromSeat::Leave(fault) => self.player_is_gone(cx, player, &fault),
+            FromSeat::CutOff(conn) => self.player_is_cut_off(cx, player, conn),
             FromSeat::Heard => self.hear_from(cx, player),
             FromSeat::Malformed { why, line } => self.charge_malformed(cx, player, &why, &line),
             FromSeat::Answer(answer) => return self.answer(cx, player, answer),
@@ -209,6 +220,18 @@ impl Cells {
         self.observers.forget_tournament(id);
     }
 
+    /// Drops a tournament that another engine resumes, and counts what runs in it as ended here.
+    pub(crate) fn release(&mut self, services: &mut Services, id: &TournamentId) {
+        for key in self.matches.in_tournament(id) {
+            let has_game = self.live_match(&key).is_some_and(|live| live.referee().is_some());
+            self.counted.games.void += u64::from(has_game);
+            self.counted.matches_ended += 1;
+        }
+        self.counted.tournaments_ended += u64::from(self.tournaments.contains_key(id));
+        self.starting.remove(id);
+        self.drop_cell(services, id);
+    }
+
     /// Handles a timer of a cell that was due at `now`.
     pub(crate) fn due(&mut self, cx: &mut Context<'_>, timer: Timer, now: Timestamp) {
         match timer {
@@ -236,10 +259,10 @@ impl Cells {
     }
 
     /// The counts of games.
-    pub(crate) fn game_counts(&self) -> GameCounts {
+    pub(crate) fn game_counts(&self) -> GameTotals {
         let running =
             self.matches.iter().filter(|(_, live)| live.played.referee().is_some()).count();
-        GameCounts { running: running as u64, ..self.counted.games }
+        GameTotals { running: running as u64, ..self.counted.games }
     }
 
     /// The state of the cells for the lobby's engine, if there is something to report. An error is
@@ -328,7 +351,7 @@ mod tests {
     use crate::port::{Answer, GivenAnswer};
     use crate::seats::PlayerSeat;
     use crate::{AskId, ConnId, Effect, Effects, HousePlayers, LobbySnapshot, ReadError};
-    use crate::{Seat, Settings, StreamReader, Wire};
+    use crate::{SeatKind, Settings, StreamReader, Wire};
     use agon_core::lobby::Lobby;
     use agon_core::{Preset, Raw, Rejection, RequestId, SecretKept, StreamEnd, Timing};
     use agon_games::Registry;
@@ -407,7 +430,7 @@ mod tests {
         let (mut services, lobby, mut cells) = (services(), LobbyCell::default(), Cells::default());
         let players = ["ann", "bob"].map(|name| PlayerName::new(name).unwrap());
         for (player, conn) in players.iter().zip(1..) {
-            let seat = Seat::native(Wire::Tcp);
+            let seat = SeatKind::native(Wire::Tcp);
             services
                 .present
                 .arrive(player, PlayerSeat::of_connection(ConnId(conn), seat, false, None));

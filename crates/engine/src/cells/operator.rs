@@ -12,7 +12,7 @@ use crate::services::Context;
 use crate::timers::Timer;
 use crate::{MatchKey, NotObeyed};
 use agon_core::{
-    Command, Fault, Match, MatchOrder, PlayerName, Ruling, TournamentCommand, TournamentId,
+    Fault, Match, MatchCommand, MatchOrder, PlayerName, Ruling, TournamentCommand, TournamentId,
     TournamentOrder,
 };
 use agon_wire::native::ToPlayer;
@@ -68,7 +68,7 @@ impl Cells {
             return Err(NotObeyed::MatchOver(key.id.clone()));
         };
         let players = live.played.plan().players.clone();
-        self.step_match(cx, key, Command::Order { order, ruling: ruling.clone() })?;
+        self.step_match(cx, key, MatchCommand::Order { order, ruling: ruling.clone() })?;
         let (about, game) = match order {
             MatchOrder::Void(game) => ("game-void", game),
             MatchOrder::UndoVoid(game) => ("game-counts-again", game),
@@ -120,7 +120,7 @@ impl Cells {
         if let Some(live) = self.matches.get_mut(key) {
             live.rests_since = (order == MatchOrder::Pause).then_some(now);
         }
-        let _ = self.step_match(cx, key, Command::Order { order, ruling });
+        let _ = self.step_match(cx, key, MatchCommand::Order { order, ruling });
     }
 
     /// Prepares a match to resume: connected players join it, and open requests are sent again.
@@ -159,7 +159,7 @@ impl Cells {
         for (key, player) in absent.collect::<Vec<_>>() {
             if !cx.present.is_here(&player) && !self.has_own_time(cx, &player) {
                 let fault = Fault::disconnected("did not come back after a pause");
-                let _ = self.step_match(cx, &key, Command::Leave { player, fault });
+                let _ = self.step_match(cx, &key, MatchCommand::Leave { player, fault });
             }
         }
     }

@@ -49,7 +49,7 @@ pub(super) struct AskedProgram {
 /// The players who are shown every change of a match, and how much they were shown.
 #[derive(Default)]
 pub(super) struct Listeners {
-    /// Whether there may be any.
+    /// True if there may be any.
     pub(super) any: bool,
     /// How many games' ends they were sent.
     games: usize,
@@ -259,7 +259,7 @@ pub(super) fn tell_programs_the_end(cx: &mut Context<'_>, live: &LiveTournament)
     let asked = |player: &PlayerName| {
         live.asked.values().any(|asked| asked.farewell && asked.player == *player)
     };
-    for (player, won) in live.machine.told_at_end() {
+    for (player, won) in live.machine.end_messages() {
         if !asked(&player) {
             cx.call(&player, Tell { message: PeerMessage::End { won }, ask: None });
         }

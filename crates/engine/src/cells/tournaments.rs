@@ -9,7 +9,7 @@ use crate::recover::secret_in;
 use crate::results::Report;
 use crate::services::{Context, Services};
 use crate::timers::Timer;
-use crate::{Effect, EngineError, MatchKey, MatchReport, Note, ReadError, Tell, TournamentPart};
+use crate::{Effect, EngineError, MatchKey, Note, PlayedMatch, ReadError, Tell, TournamentPart};
 use agon_core::lobby::LobbyRejection;
 use agon_core::{
     Event, Fault, FaultKind, Head, Line, MatchId, MatchPlan, MatchResult, PlayerName, RequestId,
@@ -36,7 +36,7 @@ pub(super) struct LiveTournament {
     notified: BTreeSet<PlayerName>,
     /// The requests to connections that answer for themselves.
     pub(super) asked: HashMap<RequestId, AskedProgram>,
-    /// Whether the log may have records of every match. The files of a host are synced one by one,
+    /// True if the log may have records of every match. The files of a host are synced one by one,
     /// so after a crash of the machine the record of a round may be missing that a match follows.
     reads_every_match: bool,
     /// The matches of which the log may have records: they were paired before the engine resumed the
@@ -260,7 +260,7 @@ impl Cells {
         }
     }
 
-    /// Whether a player has left a running tournament and was told so.
+    /// Returns whether a player has left a running tournament and was told so.
     pub(crate) fn has_departed(&self, id: &TournamentId, player: &PlayerName) -> bool {
         self.place_in(id, player).is_some()
     }
@@ -477,7 +477,7 @@ impl Cells {
         head: Option<Head>,
     ) {
         if cx.plays(TournamentPart::Matches) {
-            let report = MatchReport { key: key.clone(), result, head };
+            let report = PlayedMatch { key: key.clone(), result, head };
             return cx.effects.push(Effect::Report(Box::new(report)));
         }
         let command = TournamentCommand::Report { id: key.id.clone(), result, head };
@@ -485,8 +485,8 @@ impl Cells {
     }
 
     /// Handles the report of a match that another engine played.
-    pub(crate) fn reported(&mut self, cx: &mut Context<'_>, report: MatchReport) {
-        let MatchReport { key, result, head } = report;
+    pub(crate) fn reported(&mut self, cx: &mut Context<'_>, report: PlayedMatch) {
+        let PlayedMatch { key, result, head } = report;
         if self.handed_out.remove(&key) {
             self.report(cx, &key, result, head);
         }
@@ -594,7 +594,7 @@ impl Cells {
         for key in self.matches.of(player) {
             if key.tournament == *id {
                 let (player, fault) = (player.clone(), fault.clone());
-                let _ = self.step_match(cx, &key, agon_core::Command::Leave { player, fault });
+                let _ = self.step_match(cx, &key, agon_core::MatchCommand::Leave { player, fault });
             }
         }
         self.step_tournament(cx, id, TournamentCommand::Drop { player: player.clone(), fault });

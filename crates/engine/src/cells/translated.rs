@@ -8,7 +8,7 @@ use super::Cells;
 use crate::port::GivenAnswer;
 use crate::services::Context;
 use crate::{MatchKey, TranslatedAnswer};
-use agon_core::{Command, Event, Fault, FaultKind, Millis, PlayerName, Rejection, RequestId};
+use agon_core::{Event, Fault, FaultKind, MatchCommand, Millis, PlayerName, Rejection, RequestId};
 use agon_games::Refusal;
 
 impl Cells {
@@ -20,22 +20,22 @@ impl Cells {
         request: RequestId,
         given: GivenAnswer,
         took_ms: Option<Millis>,
-    ) -> Result<Command, Rejection> {
+    ) -> Result<MatchCommand, Rejection> {
         let TranslatedAnswer { answer, sent, .. } = match given {
             GivenAnswer::Plain(_, answer) | GivenAnswer::Reply(_, Ok(answer)) => {
-                return Ok(Command::Answer { player, request, answer, took_ms });
+                return Ok(MatchCommand::Answer { player, request, answer, took_ms });
             }
             GivenAnswer::Reply(_, Err(bad)) => {
                 self.expects(key, &player, &request)?;
-                return Ok(Command::Charge { player, fault: bad.fault() });
+                return Ok(MatchCommand::Charge { player, fault: bad.fault() });
             }
             GivenAnswer::Translated(said) => said,
         };
         Ok(match answer {
-            Ok(answer) => Command::Translated { player, request, answer, sent, took_ms },
+            Ok(answer) => MatchCommand::Translated { player, request, answer, sent, took_ms },
             Err(refusal) => {
                 self.expects(key, &player, &request)?;
-                Command::Charge { player, fault: not_an_answer(&refusal, &sent) }
+                MatchCommand::Charge { player, fault: not_an_answer(&refusal, &sent) }
             }
         })
     }
@@ -55,11 +55,15 @@ impl Cells {
     }
 
     /// The command for a request that timed out: a process that hangs counts as crashed.
-    pub(super) fn timed_out(&mut self, cx: &mut Context<'_>, command: Command) -> Command {
+    pub(super) fn timed_out(
+        &mut self,
+        cx: &mut Context<'_>,
+        command: MatchCommand,
+    ) -> MatchCommand {
         match command {
-            Command::Charge { player, fault } if is_hung(cx, &player, &fault) => {
+            MatchCommand::Charge { player, fault } if is_hung(cx, &player, &fault) => {
                 self.silent.insert(player.clone());
-                Command::Leave { player, fault }
+                MatchCommand::Leave { player, fault }
             }
             command => command,
         }
@@ -94,7 +98,7 @@ impl Cells {
     }
 }
 
-/// Whether a player's process counts as crashed, because it let a request time out.
+/// Returns whether a player's process counts as crashed, because it let a request time out.
 fn is_hung(cx: &Context<'_>, player: &PlayerName, fault: &Fault) -> bool {
     let seat = cx.present.seat(player);
     fault.kind == FaultKind::Timeout && seat.is_some_and(|seat| seat.timeout_is_crash())

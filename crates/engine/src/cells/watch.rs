@@ -2,19 +2,19 @@
 //!
 //! A watcher never blocks the engine. Each has a bounded queue. When it is full, one message with
 //! the present state replaces all waiting messages and says so. Frequent changes are shown at
-//! intervals: one message for all watchers, with everything that has changed since the last.
+//! intervals: one message for all watchers, with everything that has changed since the last. The
+//! reader of the queue writes the message as JSON, and drops it if nothing public has changed.
 #![expect(missing_docs, reason = "fields say what they hold by their names")]
 
 use super::Cells;
 use crate::journal::StreamKey;
 use crate::services::{Context, Services};
-use crate::show::{self, ShownMatch};
+use crate::show::ViewText;
 use crate::timers::Timer;
 use crate::{Effect, MatchKey};
 use agon_core::{Millis, Timestamp, TournamentId};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 /// How many watchers may be subscribed at once.
 pub const WATCHERS_MAX: usize = 2_000;
@@ -23,7 +23,7 @@ pub const WATCHERS_MAX: usize = 2_000;
 const APART_MS: Millis = 100;
 
 /// The subject that is watched.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Topic {
     Tournament(TournamentId),
     Match(MatchKey),
@@ -47,7 +47,7 @@ impl Topic {
 }
 
 /// The kind of a message to a watcher.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum About {
     /// The state when the subscription began.
     Snapshot,
@@ -60,13 +60,10 @@ pub enum About {
 }
 
 /// A message to a watcher: all public data of the topic.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Shown {
     pub about: About,
-    /// Identifies the data: equal data has equal marks, also after a restart. It is not a number of
-    /// the log, which would reveal how often players answered.
-    pub mark: u64,
-    pub data: Arc<str>,
+    pub view: ViewText,
     /// The time of this state.
     pub at: Timestamp,
     /// By how much it is delayed for watchers.
@@ -77,24 +74,14 @@ pub struct Shown {
 
 impl Shown {
     /// The state at `at`.
-    pub fn new(about: About, data: Arc<str>, at: Timestamp) -> Shown {
-        let mut hasher = DefaultHasher::new();
-        data.hash(&mut hasher);
-        let mark = hasher.finish();
-        Shown { about, mark, data, at, held_ms: 0, skipped: 0 }
+    pub fn new(about: About, view: ViewText, at: Timestamp) -> Shown {
+        Shown { about, view, at, held_ms: 0, skipped: 0 }
     }
 }
 
 /// The number of a watcher, unique while the server runs.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct WatcherId(pub u64);
-
-/// A watcher, and the last state it was shown.
-struct Watching {
-    id: WatcherId,
-    /// The mark of the state it was shown last, or has seen before.
-    seen: Option<u64>,
-}
 
 /// All watchers.
 #[derive(Default)]
@@ -107,7 +94,7 @@ impl Watchers {
 
     fn end(&mut self, id: WatcherId) {
         for watchers in self.0.values_mut() {
-            watchers.all.retain(|watching| watching.id != id);
+            watchers.all.retain(|watcher| *watcher != id);
         }
         self.0.retain(|_, watchers| !watchers.all.is_empty());
     }
@@ -116,15 +103,15 @@ impl Watchers {
 /// All watchers of one topic.
 #[derive(Default)]
 struct TopicWatchers {
-    all: Vec<Watching>,
+    all: Vec<WatcherId>,
     /// When they were last sent a message.
     shown_at: Timestamp,
-    /// Whether there is a change since, and a timer is set.
+    /// True if there is a change since, and a timer is set.
     stale: bool,
 }
 
 /// Why a subscription is rejected.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum NoWatch {
     /// The topic does not run.
     NotRunning,
@@ -133,37 +120,27 @@ pub enum NoWatch {
 }
 
 impl Cells {
-    /// Subscribes to a running topic; returns the delayed messages that come first. The watcher is
-    /// sent the present state, unless that is the state it has seen last.
+    /// Subscribes to a running topic; returns the delayed messages that come first. Otherwise the
+    /// watcher is sent the present state.
     pub(crate) fn watch(
         &mut self,
         cx: &mut Context<'_>,
         id: WatcherId,
         topic: Topic,
-        seen: Option<u64>,
     ) -> Result<Vec<Shown>, NoWatch> {
-        let data = self.shown(cx, &topic).ok_or(NoWatch::NotRunning)?;
+        let view = self.shown(cx, &topic).ok_or(NoWatch::NotRunning)?;
         if self.watchers.count() >= WATCHERS_MAX {
             return Err(NoWatch::Full);
         }
         let over = self.is_over(&topic);
-        let mut watching = Watching { id, seen };
         let held = self.held_back(cx, &topic);
-        let mut early = Vec::new();
-        match held {
-            Some(held) => {
-                early.extend(held.filter(|shown| watching.seen != Some(shown.mark)));
-                watching.seen = early.last().map(|shown| shown.mark).or(watching.seen);
-            }
-            // The end is in flight, and is sent once it is durable.
-            None if over => {}
-            None => {
-                let shown = Shown::new(About::Snapshot, data, cx.now_ms());
-                show_one(cx, &mut watching, shown);
-            }
+        // The end is in flight, and is sent once it is durable.
+        if held.is_none() && !over {
+            let shown = Shown::new(About::Snapshot, view, cx.now_ms());
+            cx.effects.push(Effect::Show { watcher: id, shown });
         }
-        self.watchers.0.entry(topic).or_default().all.push(watching);
-        Ok(early)
+        self.watchers.0.entry(topic).or_default().all.push(id);
+        Ok(held.into_iter().flatten().collect())
     }
 
     /// Ends a watcher's subscription.
@@ -201,14 +178,14 @@ impl Cells {
 
     fn show_now(&mut self, cx: &mut Context<'_>, topic: Topic, over: bool) {
         let Some(mut watchers) = self.watchers.0.remove(&topic) else { return };
-        let Some(data) = self.shown(cx, &topic) else { return };
+        let Some(view) = self.shown(cx, &topic) else { return };
         let about = if over { About::End } else { About::Change };
-        let mut shown = Shown::new(about, data, cx.now_ms());
+        let mut shown = Shown::new(about, view, cx.now_ms());
         shown.held_ms = self.held_ms(&topic);
-        for watching in &mut watchers.all {
-            show_one(cx, watching, shown.clone());
+        for &watcher in &watchers.all {
+            cx.effects.push(Effect::Show { watcher, shown: shown.clone() });
             if over {
-                cx.effects.push(Effect::EndWatch { watcher: watching.id });
+                cx.effects.push(Effect::EndWatch { watcher });
             }
         }
         if !over {
@@ -222,8 +199,8 @@ impl Cells {
         let own = |topic: &Topic, _: &mut TopicWatchers| topic.stream().tournament() == Some(id);
         let mut ended: Vec<_> = self.watchers.0.extract_if(own).collect();
         ended.sort_by(|(one, _), (other, _)| one.cmp(other));
-        for watching in ended.into_iter().flat_map(|(_, watchers)| watchers.all) {
-            services.effects.push(Effect::EndWatch { watcher: watching.id });
+        for watcher in ended.into_iter().flat_map(|(_, watchers)| watchers.all) {
+            services.effects.push(Effect::EndWatch { watcher });
         }
     }
 
@@ -235,23 +212,16 @@ impl Cells {
     }
 
     /// All public data of a running topic.
-    fn shown(&self, cx: &Context<'_>, topic: &Topic) -> Option<Arc<str>> {
-        Some(match topic {
-            Topic::Tournament(id) => show::text(&self.shown_tournament(id)?),
-            Topic::Match(key) => {
-                let live = self.live_match(key)?;
-                show::text(&ShownMatch::of(live, cx.present.wires(live)))
-            }
-        })
+    fn shown(&self, cx: &Context<'_>, topic: &Topic) -> Option<ViewText> {
+        match topic {
+            Topic::Tournament(id) => self.shown_tournament(id).map(ViewText::of_tournament),
+            Topic::Match(key) => self.view_of_match(cx, key),
+        }
     }
-}
 
-/// Sends a watcher a state, unless it has seen it.
-fn show_one(cx: &mut Context<'_>, watching: &mut Watching, shown: Shown) {
-    // Nothing public has changed.
-    if watching.seen == Some(shown.mark) && shown.about != About::End {
-        return;
+    /// The present view of a running match.
+    pub(super) fn view_of_match(&self, cx: &Context<'_>, key: &MatchKey) -> Option<ViewText> {
+        let live = self.live_match(key)?;
+        Some(ViewText::of_match(live, cx.present.wires(live), true))
     }
-    watching.seen = Some(shown.mark);
-    cx.effects.push(Effect::Show { watcher: watching.id, shown });
 }

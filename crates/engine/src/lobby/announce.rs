@@ -59,8 +59,8 @@ impl LobbyCell {
     }
 }
 
-/// Whether a tournament can be played. The check uses the players it would start with. If these are
-/// not known yet, it uses the fewest and the most players that may sign up.
+/// Checks that a tournament can be played. The check uses the players it would start with. If these
+/// are not known yet, it uses the fewest and the most players that may sign up.
 fn check_plans(
     services: &Services,
     announcement: &Announcement,
@@ -90,8 +90,8 @@ fn luck_of(services: &mut Services, id: &TournamentId) -> Result<(Secret, bool),
     Ok((services.new_secret(id), false))
 }
 
-/// Whether an announced tournament can be played with the fewest and with the most players that may
-/// sign up; returns its game. `agon` checks settings with it before the server starts, and the
+/// Checks that an announced tournament can be played with the fewest and with the most players that
+/// may sign up; returns its game. `agon` checks settings with it before the server starts, and the
 /// server checks announcements.
 pub fn check_announcement(
     announcement: &Announcement,
@@ -113,7 +113,7 @@ pub fn check_announcement(
     Ok(kind)
 }
 
-/// Whether a tournament can be held. A plan that cannot be held must not get into the log.
+/// Checks that a tournament can be held. A plan that cannot be held must not get into the log.
 pub(crate) fn try_plan(plan: TournamentPlan, kind: &Arc<dyn GameKind>) -> Result<(), PlanError> {
     Tournament::create(plan, kind.clone(), Secret::from_seed_number(0)).map(|_| ())
 }

@@ -1,8 +1,8 @@
 //! The lobby as a cell: its machine, its records, its deadlines, its snapshots and its news.
 //!
 //! It owns the stream `lobby`. It knows players by name and by whether they can be reached, and
-//! neither sessions nor matches. What a record of the lobby means for others (a tournament starts,
-//! a player is listed, somebody is invited) goes out as follow-ups of that record.
+//! neither sessions nor matches. The consequences of a record for others (a tournament starts,
+//! a player is listed, somebody is invited) go out as follow-ups of that record.
 
 mod announce;
 mod guests;
@@ -167,12 +167,12 @@ impl LobbyCell {
 pub(crate) struct Accounts<'a>(&'a Lobby);
 
 impl<'a> Accounts<'a> {
-    /// Whether an account belongs to a person.
+    /// Returns whether an account belongs to a person.
     pub(crate) fn is_person(self, player: &PlayerName) -> bool {
         self.0.account(player).is_some_and(|account| account.kind == AccountKind::Person)
     }
 
-    /// Whether an account is for the wires of other systems.
+    /// Returns whether an account is for the wires of other systems.
     pub(crate) fn is_peer(self, player: &PlayerName) -> bool {
         self.0.account(player).is_some_and(|account| {
             account.password.is_none()

@@ -14,7 +14,7 @@ use agon_core::PlayerName;
 use agon_core::lobby::{QueueName, Selection};
 use std::collections::BTreeSet;
 
-/// Whether a player can be drawn.
+/// A player's presence, which decides whether they can be drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Presence {
     Connected,

@@ -60,7 +60,8 @@ impl LobbyCell {
     /// Takes the snapshot that the next start begins with.
     pub(crate) fn final_snapshot(&mut self, services: &mut Services) {
         let seq = services.journals.version(&StreamKey::Lobby);
-        if seq > self.snapshots.covered && services.is_durable(&StreamKey::Lobby) {
+        let is_new = seq > self.snapshots.covered && !services.has_only_cells();
+        if is_new && services.is_durable(&StreamKey::Lobby) {
             self.take_snapshot(services, seq);
         }
     }

@@ -4,7 +4,7 @@
 use super::super::Engine;
 use super::super::LoginOutcome;
 use super::super::Wire;
-use super::{Query, Window};
+use super::{ListWindow, Query};
 use agon_core::lobby::{
     Account, AccountKind, LobbyCommand, LobbyRejection, PasswordHash, QueueName, Role, TokenHash,
 };
@@ -24,7 +24,7 @@ pub struct ShownAccount {
     /// Why it may not enter tournaments, if so.
     blacklisted: Option<String>,
     registered_at: Timestamp,
-    /// Whether the account is a guest's, who has no password yet.
+    /// True if the account is a guest's, who has no password yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guest: bool,
     /// The guest whose games this account continues.
@@ -57,7 +57,7 @@ pub struct AccountPage {
 }
 
 /// Asks for a page of all accounts.
-pub struct ListAccounts(pub Window);
+pub struct ListAccounts(pub ListWindow);
 
 impl Query for ListAccounts {
     type Answer = AccountPage;

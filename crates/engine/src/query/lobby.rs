@@ -135,7 +135,7 @@ pub struct ShownInvitation {
     game: String,
     /// The player who invites.
     by: Option<PlayerName>,
-    /// Whether players who accepted are asked whether they are ready.
+    /// True if players who accepted are asked whether they are ready.
     readying: bool,
     reply: Option<Reply>,
     closes_at: Timestamp,

@@ -3,22 +3,23 @@
 
 use super::super::cells::watch::{NoWatch, Shown, Topic, WatcherId};
 use super::super::journal::StreamKey;
-use super::super::show::{self, ComingMatch, LiveScore, ShownMatch};
+use super::super::show::{self, ComingMatch, LiveScore, ShownMatch, ViewText};
 use super::super::{Engine, MatchKey};
 use super::Query;
 use agon_core::lobby::{Lobby, Standing};
 use agon_core::{MatchName, Millis, PlayerName, Secrets, TournamentId};
 use agon_games::{Json, Viewer};
-use std::sync::Arc;
+use serde::{Deserialize, Serialize};
 
 /// A match as the engine knows it.
+#[derive(Serialize, Deserialize)]
 pub enum FoundMatch {
     /// There is no such tournament.
     NoTournament,
     /// There is no such match in it.
     Nothing,
     /// It runs or starts in a moment: a [`ShownMatch`] as JSON, as observers see it.
-    Running(Arc<str>),
+    Running(ViewText),
     /// The match is over; the log has it.
     Over,
     /// The tournament is over; the log knows whether there was such a match.
@@ -26,6 +27,7 @@ pub enum FoundMatch {
 }
 
 /// Asks for the state of a match.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct FindMatch(pub MatchKey);
 
 impl Query for FindMatch {
@@ -55,11 +57,14 @@ impl Query for FindMatch {
                 match planned.find(|(plan, _)| plan.id == *id) {
                     None => FoundMatch::Nothing,
                     Some((_, Some(_))) => FoundMatch::Over,
-                    Some((plan, None)) => FoundMatch::Running(show::text(&ShownMatch::Waiting {
-                        game: &plan.game,
-                        reason: &plan.reason,
-                        in_match: ComingMatch { tournament, id, players: &plan.players },
-                    })),
+                    Some((plan, None)) => {
+                        let shown = ShownMatch::Waiting {
+                            game: &plan.game,
+                            reason: &plan.reason,
+                            in_match: ComingMatch { tournament, id, players: &plan.players },
+                        };
+                        FoundMatch::Running(show::text(&shown).into())
+                    }
                 }
             }
         }
@@ -67,6 +72,7 @@ impl Query for FindMatch {
 }
 
 /// Asks for the scores of the running matches of a tournament, in the order of the pairings.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct ListLiveScores(pub TournamentId);
 
 impl Query for ListLiveScores {
@@ -82,6 +88,7 @@ impl Query for ListLiveScores {
 }
 
 /// Asks for the public view of a finished game in a running match.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct FindFinishedView {
     pub key: MatchKey,
     pub number: u32,
@@ -103,6 +110,7 @@ impl Query for FindFinishedView {
 
 /// Asks for the version of the logs of a tournament's finished matches. A match can be replayed as
 /// long as its tournament runs.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct ArchiveVersion(pub TournamentId);
 
 impl Query for ArchiveVersion {
@@ -121,6 +129,7 @@ impl Query for ArchiveVersion {
 }
 
 /// The data that a reader of a match's log needs.
+#[derive(Serialize, Deserialize)]
 pub struct MatchSecrets {
     /// The secrets its games are drawn from, while it runs. Use them to fold its log; never show
     /// them.
@@ -130,6 +139,7 @@ pub struct MatchSecrets {
 }
 
 /// Asks for the secrets of a match.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct FindSecrets(pub MatchKey);
 
 impl Query for FindSecrets {
@@ -158,6 +168,7 @@ impl Query for ListPlaying {
 
 /// Asks for the running matches of a tournament in which a player was charged with a fault, with
 /// their secrets.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct ListFaultyMatches {
     pub player: PlayerName,
     pub tournament: TournamentId,
@@ -182,13 +193,12 @@ impl Query for ListFaultyMatches {
 }
 
 /// Starts to watch a running tournament or match.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct StartWatching {
     /// The watcher.
     pub watcher: WatcherId,
     /// The topic.
     pub topic: Topic,
-    /// The mark of the last event the watcher has seen.
-    pub seen: Option<u64>,
 }
 
 impl Query for StartWatching {
@@ -208,6 +218,6 @@ impl Query for StartWatching {
     }
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
-        engine.in_cells(|cells, cx| cells.watch(cx, self.watcher, self.topic, self.seen))
+        engine.in_cells(|cells, cx| cells.watch(cx, self.watcher, self.topic))
     }
 }

@@ -13,6 +13,7 @@ mod lobby;
 mod matches;
 mod node;
 mod operator;
+mod remote;
 mod server;
 mod tournaments;
 
@@ -39,12 +40,13 @@ pub use node::{
     NotHeld, Relocate, ReportNotThere,
 };
 pub use operator::{CarryOut, Order, Written};
+pub use remote::RemoteQuery;
 pub use server::{AnnounceWhenPresent, Count, Counts, IssueOperatorToken, Ping};
 use std::any::Any;
 pub use tournaments::{
-    Announce, AnnounceWanted, FindLobbyRulings, FindStanding, FindTournament, FoundTournament,
-    ListStarted, ListTournaments, NotAnnounced, OpenSignUp, SignUp, TournamentEntry,
-    TournamentPage, Withdraw,
+    Announce, AnnounceWanted, FindAccountRulings, FindLobbyRulings, FindStanding, FindTournament,
+    FoundTournament, ListStarted, ListTournaments, NotAnnounced, OpenSignUp, SignUpPlayer,
+    TournamentEntry, TournamentPage, Withdraw,
 };
 
 /// The number of a query, unique while the server runs.
@@ -107,6 +109,9 @@ pub trait AnyQuery: Send {
     /// The watcher that it subscribes.
     fn watcher(&self) -> Option<WatcherId>;
 
+    /// The query itself, for looking at its type.
+    fn as_any(&self) -> &dyn Any;
+
     /// Answers it once the records the answer depends on are durable.
     fn run(self: Box<Self>, id: QueryId, engine: &mut Engine);
 }
@@ -124,6 +129,10 @@ impl<Q: Query> AnyQuery for Q {
         Query::watcher(self)
     }
 
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
     fn run(self: Box<Self>, id: QueryId, engine: &mut Engine) {
         let mut streams = self.streams();
         let answer = self.answer(engine);
@@ -134,13 +143,13 @@ impl<Q: Query> AnyQuery for Q {
 }
 
 /// A part of a long list that is sorted by name.
-pub struct Window {
+pub struct ListWindow {
     /// The name before the first entry.
     pub after: String,
     pub limit: usize,
 }
 
-impl Window {
+impl ListWindow {
     /// The entries of the list within the window, and the last name if more entries follow.
     fn of<'a, N: Clone + 'a, T, E>(
         &self,

@@ -7,6 +7,7 @@ use super::super::{AnnounceError, ConnId, Engine, Note};
 use super::Query;
 use agon_core::lobby::{Announcement, Lobby, LobbyCommand, LobbyRejection, Request};
 use agon_core::{Millis, PlayerName, Raw, TournamentId};
+use serde::{Deserialize, Serialize};
 
 /// Asks for the log's data about the previous run.
 pub struct LookBeforeStart;
@@ -110,6 +111,7 @@ impl Query for ListRequests {
 }
 
 /// Asks whether a tournament that runs has its first round.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct IsLive(pub TournamentId);
 
 impl Query for IsLive {

@@ -5,9 +5,10 @@ use super::super::{Engine, MatchKey, NotObeyed};
 use super::{AnyQuery, Query};
 use agon_core::lobby::{Lobby, LobbyCommand, LobbyOrder};
 use agon_core::{MatchId, MatchOrder, PlayerName, Ruling, TournamentId, TournamentOrder};
+use serde::{Deserialize, Serialize};
 
 /// An operator's order.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Order {
     /// An order about a running tournament.
     Tournament(TournamentId, TournamentOrder),
@@ -24,12 +25,13 @@ pub enum Order {
 }
 
 /// The streams a command wrote to.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Written(pub(super) Vec<StreamKey>);
 
 /// An order to enter a player into a tournament. Its engine has checked it, and now the lobby's
 /// engine carries it out.
-struct EnterChecked {
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct EnterChecked {
     tournament: TournamentId,
     player: PlayerName,
     ruling: Ruling,
@@ -50,6 +52,7 @@ impl Query for EnterChecked {
 }
 
 /// Carries out an operator's order.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct CarryOut {
     /// The order.
     pub order: Order,

@@ -1,14 +1,14 @@
 //! The server itself: liveness, counts, and the tasks of its start.
 
 use super::super::journal::StreamKey;
-use super::super::{Engine, GameCounts, Note, Status};
+use super::super::{Engine, EngineStatus, GameTotals, Note};
 use super::Query;
 use agon_core::PlayerName;
 use agon_core::lobby::{Account, Announcement, LobbyRejection, Role, Selection};
 
 /// Asks whether the engine is alive.
 pub struct Ping {
-    /// Whether the answer waits until the lobby's records are durable, which shows that the log is
+    /// True if the answer waits until the lobby's records are durable, which shows that the log is
     /// alive too.
     pub through_log: bool,
 }
@@ -27,9 +27,9 @@ impl Query for Ping {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// The engine's present state.
-    pub status: Status,
+    pub status: EngineStatus,
     /// Games since the start.
-    pub games: GameCounts,
+    pub games: GameTotals,
     /// Tournaments that were started or resumed since the start of the server.
     pub tournaments_started: u64,
     /// Tournaments that ended since.
@@ -63,7 +63,7 @@ impl Query for Count {
 pub struct IssueOperatorToken {
     /// The operator.
     pub account: PlayerName,
-    /// Whether to make a token only if there is no operator yet.
+    /// True to make a token only if there is no operator yet.
     pub only_first: bool,
 }
 
@@ -108,7 +108,7 @@ impl Query for AnnounceWhenPresent {
     }
 }
 
-/// Whether the players of a tournament are connected; `None` if it was announced already.
+/// Returns whether the players of a tournament are connected; `None` if it was announced already.
 fn is_ready(engine: &Engine, announcement: &Announcement) -> Option<bool> {
     let lobby = engine.lobby.state();
     if lobby.tournament(&announcement.id).is_some() {

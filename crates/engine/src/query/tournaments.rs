@@ -5,12 +5,12 @@ use super::super::journal::StreamKey;
 use super::super::show::{ShownPlan, ShownReply, ShownTournament};
 use super::super::{AnnounceError, Engine, NotObeyed};
 use super::operator::Written;
-use super::{Query, Window};
+use super::{ListWindow, Query};
 use crate::Wanted;
 use agon_core::lobby::{Announcement, Lobby, LobbyCommand, LobbyRuling, Role, Standing};
 use agon_core::{Age, PlayerName, TournamentId};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A tournament in a list.
@@ -27,10 +27,10 @@ pub enum TournamentEntry {
         id: TournamentId,
         game: String,
         players: usize,
-        /// Whether it is interrupted because a restart of the server disconnected players.
+        /// True if it is interrupted because a restart of the server disconnected players.
         #[serde(skip_serializing_if = "Option::is_none")]
         interrupted: Option<bool>,
-        /// Whether it is paused.
+        /// True if it is paused.
         #[serde(skip_serializing_if = "Option::is_none")]
         paused: Option<bool>,
     },
@@ -85,9 +85,22 @@ impl Query for FindLobbyRulings {
     }
 }
 
+/// Asks for the rulings of operators about an account; `None` if there is no such account.
+pub struct FindAccountRulings(pub PlayerName);
+
+impl Query for FindAccountRulings {
+    type Answer = Option<Vec<LobbyRuling>>;
+
+    fn answer(self, engine: &mut Engine) -> Option<Vec<LobbyRuling>> {
+        let lobby = engine.lobby.state();
+        lobby.account(&self.0)?;
+        Some(lobby.account_rulings(&self.0).to_vec())
+    }
+}
+
 /// Asks for a page of all tournaments, or of those that one account announced.
 pub struct ListTournaments {
-    pub window: Window,
+    pub window: ListWindow,
     pub by: Option<PlayerName>,
 }
 
@@ -104,6 +117,7 @@ impl Query for ListTournaments {
 }
 
 /// A tournament as the engine knows it.
+#[derive(Serialize, Deserialize)]
 pub enum FoundTournament {
     /// There is no such tournament.
     Nothing,
@@ -116,6 +130,7 @@ pub enum FoundTournament {
 }
 
 /// Asks for the state of a tournament.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct FindTournament(pub TournamentId);
 
 impl Query for FindTournament {
@@ -180,6 +195,7 @@ impl Query for FindTournament {
 }
 
 /// Asks for the standing of a tournament in the lobby.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct FindStanding(pub TournamentId);
 
 impl Query for FindStanding {
@@ -292,17 +308,17 @@ impl Query for OpenSignUp {
 }
 
 /// A player signs up; the answer is the tournament of the series that takes them.
-pub struct SignUp {
+pub struct SignUpPlayer {
     pub tournament: TournamentId,
     pub player: PlayerName,
     pub age: Option<Age>,
 }
 
-impl Query for SignUp {
+impl Query for SignUpPlayer {
     type Answer = Result<TournamentId, NotObeyed>;
 
     fn answer(self, engine: &mut Engine) -> Self::Answer {
-        let SignUp { tournament, player, age } = self;
+        let SignUpPlayer { tournament, player, age } = self;
         engine.known_tournament(&tournament)?;
         let tournament = engine.lobby.state().latest_of(tournament);
         let id = tournament.clone();
@@ -313,6 +329,7 @@ impl Query for SignUp {
 
 /// A player withdraws a sign-up, rejects an invitation, or leaves a running tournament and all
 /// their matches in it.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Withdraw {
     pub tournament: TournamentId,
     pub player: PlayerName,

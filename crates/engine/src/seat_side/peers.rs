@@ -11,13 +11,13 @@ use std::sync::Arc;
 pub struct Peers {
     /// The language they use.
     pub language: Language,
-    /// Whether names must follow the course's rules, and be unique.
+    /// True if names must follow the course's rules, and be unique.
     pub strict_names: bool,
     /// How long a program has to send its name.
     pub sign_up_ms: Millis,
     /// How long later sign-ups wait for a program to send its name.
     pub order_ms: Millis,
-    /// Whether the port uses TLS, as all others do where there is a certificate.
+    /// True if the port uses TLS, as all others do where there is a certificate.
     pub tls: bool,
     /// The series they play in.
     pub series: Arc<Announcement>,

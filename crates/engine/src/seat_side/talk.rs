@@ -9,7 +9,7 @@ use crate::{AskId, BadReply, PeerAsk, PeerSaid, Tell};
 use agon_core::{Fault, Millis};
 use agon_games::Refusal;
 use agon_wire::peer::{PeerMessage, Speaker, Spoken, Then};
-use agon_wire::values::{BadStream, Values};
+use agon_wire::values::{BadValues, Values};
 use std::collections::VecDeque;
 
 /// How many received bytes may wait for a call that they answer; more stay in the socket.
@@ -37,7 +37,7 @@ pub struct Talk {
 
 /// A call that was written and not answered yet.
 struct Open {
-    /// Whether it repeats a part of the tournament's start: the answer must have the right form,
+    /// True if it repeats a part of the tournament's start: the answer must have the right form,
     /// and changes nothing.
     repeats: bool,
     /// The request; `None` if nobody needs the answer.
@@ -49,7 +49,7 @@ struct Open {
 pub struct Words {
     /// The text.
     pub text: String,
-    /// Whether it repeats a part of the tournament's start.
+    /// True if it repeats a part of the tournament's start.
     repeats: bool,
     ask: Option<PeerAsk>,
     then: Next,
@@ -86,7 +86,7 @@ impl Talk {
         Talk { speaker, values, open: None, waiting: VecDeque::new() }
     }
 
-    /// Whether the player wants every change, including those without a request.
+    /// Returns whether the player wants every change, including those without a request.
     pub fn listens(&self) -> bool {
         self.speaker.listens()
     }
@@ -96,7 +96,7 @@ impl Talk {
         self.values.push(bytes);
     }
 
-    /// Whether more may be read.
+    /// Returns whether more may be read.
     pub fn has_room(&self) -> bool {
         self.values.rest().len() < UNREAD_MAX
     }
@@ -106,7 +106,7 @@ impl Talk {
         self.open.as_ref().map(|open| open.limit_ms)
     }
 
-    /// Whether a part of the reply has arrived, which a pause may complete.
+    /// Returns whether a part of the reply has arrived, which a pause may complete.
     pub fn is_inside(&self) -> bool {
         self.open.is_some() && self.values.is_inside()
     }
@@ -125,7 +125,7 @@ impl Talk {
         self.answer(value)
     }
 
-    fn answer(&mut self, value: Result<String, BadStream>) -> Option<PeerSaid> {
+    fn answer(&mut self, value: Result<String, BadValues>) -> Option<PeerSaid> {
         let Open { ask, repeats, .. } = self.open.take()?;
         let answer = match value {
             Ok(text) => self.speaker.hear(&text).map_err(|refusal| BadReply { refusal, text }),
@@ -148,7 +148,7 @@ impl Talk {
         Some(PeerSaid::Answer { ask: id, answer })
     }
 
-    /// Whether to take more from the outbox.
+    /// Returns whether to take more from the outbox.
     pub fn takes_more(&self) -> bool {
         self.waiting.len() < WAITING_MAX
     }

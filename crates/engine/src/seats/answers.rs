@@ -19,6 +19,10 @@ impl Engine {
         given: GivenAnswer,
         at: Timestamp,
     ) {
+        if self.cell_engines.moves_with(&id) {
+            // The next engine asks again.
+            return;
+        }
         let timing = self.timing(player, |ask| ask.is_sent_as(&id), at);
         let answer = Answer { given, timing, at };
         let Some(owner) = self.cell_engines.owner_of_request(&id) else {
@@ -51,8 +55,8 @@ impl Engine {
         };
         // The accepted answer may be in flight, and the rejection repeats it, so the rejection
         // waits for it. A rejection of an unknown request need not wait.
-        let told_of = key.filter(|_| code != "foreign");
-        let streams = told_of.into_iter().map(StreamKey::Match).collect();
+        let known_match = key.filter(|_| code != "foreign");
+        let streams = known_match.into_iter().map(StreamKey::Match).collect();
         self.once_durable(streams, FollowUp::RejectAnswer { conn, code, id, detail, accepted });
         self.count_junk(conn);
     }

@@ -6,7 +6,7 @@ use crate::engines::ToLobby as ToLobbyEngine;
 use crate::follow_up::{FollowUp, Notices};
 use crate::journal::StreamKey;
 use crate::port::{FromSeat, GivenAnswer};
-use crate::seat::Seat;
+use crate::seat::SeatKind;
 use crate::timers::Timer;
 use crate::{CloseReason, ConnId, Effect, Engine, LoginOutcome, Note, SecondLogin, Tell};
 use agon_core::lobby::LobbyCommand;
@@ -20,7 +20,7 @@ use std::net::IpAddr;
 const JUNK_MAX: u32 = 100;
 
 impl Engine {
-    pub(crate) fn opened(&mut self, conn: ConnId, seat: Seat, from: IpAddr) {
+    pub(crate) fn opened(&mut self, conn: ConnId, seat: SeatKind, from: IpAddr) {
         self.seats.sessions.open(conn, seat, from);
         let server = concat!("agon/", env!("CARGO_PKG_VERSION"));
         let protocol = native::PROTOCOL_VERSION;
@@ -207,7 +207,11 @@ impl Engine {
 
     /// Forgets a connection. Returns its seat and the account, if that account has no connection
     /// now.
-    pub(crate) fn detach(&mut self, conn: ConnId, why: CloseReason) -> Option<(PlayerName, Seat)> {
+    pub(crate) fn detach(
+        &mut self,
+        conn: ConnId,
+        why: CloseReason,
+    ) -> Option<(PlayerName, SeatKind)> {
         let (seat, account) = self.seats.forget(conn)?;
         self.services.effects.push(Effect::Close { conn, why });
         self.cells.forget_observer(conn);
@@ -223,7 +227,7 @@ impl Engine {
         }
     }
 
-    fn without_connection(&mut self, account: PlayerName, seat: Seat) {
+    fn without_connection(&mut self, account: PlayerName, seat: SeatKind) {
         match seat.takes_lines() {
             true => self.log_out_later(account),
             false => self.peer_is_gone(&account),
@@ -261,7 +265,7 @@ impl Engine {
         self.services.conn_of(player)
     }
 
-    /// Whether a player has a connection.
+    /// Returns whether a player has a connection.
     pub fn is_connected(&self, player: &PlayerName) -> bool {
         self.conn_of(player).is_some()
     }

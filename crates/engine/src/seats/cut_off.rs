@@ -1,14 +1,38 @@
-//! Programs that cannot reconnect by themselves: where they are, and their return after a restart
-//! of the server (`docs/decisions/0016`).
+//! Players whom the server disconnected by a fault of its own. They may reconnect. Programs that
+//! cannot reconnect by themselves: where they are, and their return after a restart of the server
+//! (`docs/decisions/0016`).
 
+use crate::port::FromSeat;
 use crate::{CloseReason, ConnId, Engine, Note};
 use agon_core::lobby::LobbyCommand;
 use agon_core::{PlayerName, Raw, TournamentId};
-use agon_wire::native::{Hello, PROTOCOL_VERSION};
+use agon_wire::native::{Hello, PROTOCOL_VERSION, ToPlayer};
 
 impl Engine {
-    /// Whether an absent player stays logged in: their node may connect again, and an operator may
-    /// resume the tournament that needs them.
+    /// Closes a connection whose socket is on a node that is lost or stops. Nobody is charged: the
+    /// player may reconnect, as after a restart.
+    pub(crate) fn node_gone(&mut self, conn: ConnId, is_stopping: bool) {
+        if is_stopping && self.seats.is_open(conn) {
+            self.send(conn, &ToPlayer::notice("stopping", None));
+        }
+        let Some((account, seat)) = self.detach(conn, CloseReason::NodeGone) else { return };
+        self.services.give_time_to_reconnect();
+        self.tell_cells(&account, FromSeat::CutOff(conn));
+        if seat.takes_lines() {
+            return;
+        }
+        match self.still_plays(&account) {
+            // The program may return under its name. Its sign-ups end with its process.
+            true => {
+                self.withdraw_all(&account);
+                self.cells.note_cut_off([account]);
+            }
+            false => self.peer_is_gone(&account),
+        }
+    }
+
+    /// Returns whether an absent player stays logged in: their node may connect again, and an
+    /// operator may resume the tournament that needs them.
     pub(crate) fn may_be_found(&self, player: &PlayerName) -> bool {
         let needed = |id: &TournamentId| self.cells.is_interrupted(id);
         self.is_cut_off(player)
@@ -27,7 +51,7 @@ impl Engine {
         }
     }
 
-    /// Whether a restart disconnected a player who has not returned.
+    /// Returns whether a restart disconnected a player who has not returned.
     pub(crate) fn is_cut_off(&self, player: &PlayerName) -> bool {
         self.cells.is_cut_off(&self.services.present, player)
     }
@@ -38,7 +62,7 @@ impl Engine {
         line.filter(|player| self.cannot_reconnect(player)).cloned().collect()
     }
 
-    /// Whether a player's program cannot reconnect by itself.
+    /// Returns whether a player's program cannot reconnect by itself.
     pub(crate) fn cannot_reconnect(&self, player: &PlayerName) -> bool {
         self.lobby.accounts().is_peer(player) || self.lobby.state().location(player).is_some()
     }

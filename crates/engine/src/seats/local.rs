@@ -3,14 +3,20 @@
 //! The host knows its players, so they do not log in. It starts their programs, restarts them after
 //! a fault, and gives up on those that do not start.
 
-use crate::{CloseReason, ConnId, Engine, Seat};
+use crate::{CloseReason, ConnId, Engine, SeatKind};
 use agon_core::{Fault, PlayerName};
 use agon_wire::native::Hello;
 use std::net::{IpAddr, Ipv4Addr};
 
 impl Engine {
     /// Opens a connection and attaches it to its player.
-    pub(crate) fn seated(&mut self, conn: ConnId, seat: Seat, player: &PlayerName, hello: Hello) {
+    pub(crate) fn seated(
+        &mut self,
+        conn: ConnId,
+        seat: SeatKind,
+        player: &PlayerName,
+        hello: Hello,
+    ) {
         self.seats.sessions.open(conn, seat, IpAddr::from(Ipv4Addr::LOCALHOST));
         self.seats.sessions.greet(conn, hello);
         self.attach(conn, player);

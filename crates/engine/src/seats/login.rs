@@ -29,7 +29,7 @@ pub(crate) struct Checking {
     account: PlayerName,
     /// The kind of a new account.
     kind: AccountKind,
-    /// Whether the account changes its password.
+    /// True if the account changes its password.
     for_change: bool,
 }
 
@@ -235,6 +235,10 @@ impl Engine {
     /// Withdraws a sign-up, or leaves a running tournament; confirms it when all of it is durable.
     pub(crate) fn leave(&mut self, conn: ConnId, player: PlayerName, tournament: TournamentId) {
         let tournament = self.lobby.state().left_by(tournament, &player);
+        if self.cell_engines.moves.has(&tournament) {
+            let detail = "the tournament is moving to another node; try again in a second";
+            return self.refuse(conn, "refused", detail.to_owned());
+        }
         if let Some(to) = self.cell_engines.owner(&tournament) {
             self.forgive_junk(conn);
             return self.pass(to, ToCells::Withdraw { conn, player, tournament });

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A session belongs to one connection. Handlers here find out who speaks, and hand the message to
-//! the lobby or to the cells. What these learn about a player's seat is in [`PresentPlayers`].
+//! the lobby or to the cells. To these a player's seat is a [`PresentPlayers`] entry.
 
 mod answers;
 mod attach;
@@ -19,7 +19,7 @@ mod present;
 mod sessions;
 
 use crate::ConnId;
-use crate::seat::Seat;
+use crate::seat::SeatKind;
 use agon_core::PlayerName;
 pub(crate) use peers::is_of_series;
 pub(crate) use present::{LineSeat, PlayerSeat, PresentPlayers, RequestWay};
@@ -38,12 +38,12 @@ pub(crate) struct Seats {
 
 impl Seats {
     /// Forgets a connection; returns its seat and its account.
-    fn forget(&mut self, conn: ConnId) -> Option<(Seat, Option<PlayerName>)> {
+    fn forget(&mut self, conn: ConnId) -> Option<(SeatKind, Option<PlayerName>)> {
         self.subscribers.remove(&conn);
         self.sessions.close(conn)
     }
 
-    /// Whether a connection is open.
+    /// Returns whether a connection is open.
     pub(crate) fn is_open(&self, conn: ConnId) -> bool {
         self.sessions.is_open(conn)
     }

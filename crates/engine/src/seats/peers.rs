@@ -30,8 +30,8 @@ fn numbered(name: &PlayerName) -> impl Iterator<Item = PlayerName> + use<> {
     std::iter::once(name.clone()).chain(others)
 }
 
-/// Whether `first` is the first tournament of a series, or of the same series in an earlier run:
-/// `fish`, or `fish-7`.
+/// Returns whether `first` is the first tournament of a series, or of the same series in an earlier
+/// run: `fish`, or `fish-7`.
 pub(crate) fn is_of_series(first: &TournamentId, series: &TournamentId) -> bool {
     let rest = first.as_str().strip_prefix(series.as_str());
     rest.is_some_and(|rest| {
@@ -61,7 +61,7 @@ impl Engine {
         }
     }
 
-    /// Whether a program that signs up now may play under this name.
+    /// Returns whether a program that signs up now may play under this name.
     fn is_free(&self, name: &PlayerName) -> bool {
         let known = self.lobby.state().account(name);
         let listed = known.is_some_and(|account| account.blacklisted.is_some());
@@ -142,8 +142,8 @@ impl Engine {
         self.attach(conn, player);
     }
 
-    /// Whether a returning player is in a tournament that they can continue.
-    fn still_plays(&self, name: &PlayerName) -> bool {
+    /// Returns whether a returning player is in a tournament that they can continue.
+    pub(crate) fn still_plays(&self, name: &PlayerName) -> bool {
         let mut playing =
             self.lobby.state().playing_in(name).filter(|id| !self.cells.is_interrupted(id));
         playing.any(|id| self.cells.tournament(id).is_some_and(|live| !live.is_out(name)))
@@ -242,7 +242,7 @@ impl Engine {
         let _ = self.step_lobby(LobbyCommand::Drop { account: player.clone() }, Vec::new());
     }
 
-    fn withdraw_all(&mut self, player: &PlayerName) {
+    pub(crate) fn withdraw_all(&mut self, player: &PlayerName) {
         for tournament in self.lobby.state().signed_up_for(player).cloned().collect::<Vec<_>>() {
             let command = LobbyCommand::Withdraw { tournament, player: player.clone() };
             let _ = self.step_lobby(command, Vec::new());

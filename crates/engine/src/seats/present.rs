@@ -3,17 +3,19 @@
 //! The seat side writes this table when a player arrives or leaves. Cells and the lobby only read
 //! it. They know players by name and by what their seat can do, and no session.
 
-use crate::seat::{Form, Seat, Wire, Wires};
+use crate::names::PlayerMap;
+use crate::seat::{Form, SeatKind, Wire, Wires};
 use crate::{AskId, ConnId};
 use agon_core::{Match, Nonce, PlayerName, RequestClock, Timestamp, Timing};
 use agon_games::Json;
 use agon_wire::native::Hello;
 use agon_wire::request::Shows;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How a player is reached.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Reach {
     Connection(ConnId, Wire),
     /// A house player with this name, which the driver runs.
@@ -35,18 +37,18 @@ pub(crate) enum RequestWay {
 pub(crate) struct LineSeat {
     pub(crate) conn: ConnId,
     pub(crate) shows: Shows,
-    /// Whether it is a program that the host runs for one tournament, which requests do not name.
+    /// True if it is a program that the host runs for one tournament, which requests do not name.
     pub(crate) is_local: bool,
 }
 
 /// The seat of a player who can be reached.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PlayerSeat {
     to: Reach,
     form: Form,
     timeout_is_crash: bool,
     is_local: bool,
-    /// Whether the player is shown every change of their matches.
+    /// True if the player is shown every change of their matches.
     listens: bool,
     nonce: Option<Nonce>,
     proposal: Option<Json>,
@@ -58,7 +60,7 @@ impl PlayerSeat {
     /// The seat of a player behind a connection.
     pub(crate) fn of_connection(
         conn: ConnId,
-        seat: Seat,
+        seat: SeatKind,
         listens: bool,
         hello: Option<&Hello>,
     ) -> PlayerSeat {
@@ -136,7 +138,7 @@ impl PlayerSeat {
         self.timeout_is_crash
     }
 
-    /// Whether it is a program that the host runs for one tournament.
+    /// Returns whether it is a program that the host runs for one tournament.
     pub(crate) fn is_local(&self) -> bool {
         self.is_local
     }
@@ -184,7 +186,7 @@ impl PlayerSeat {
 /// The players who can be reached, and since when others cannot.
 #[derive(Default)]
 pub(crate) struct PresentPlayers {
-    seats: HashMap<PlayerName, PlayerSeat>,
+    seats: PlayerMap<PlayerSeat>,
     /// Since when players are without a connection.
     gone_since: HashMap<PlayerName, Timestamp>,
     /// How often a player arrived or left.
@@ -236,7 +238,7 @@ impl PresentPlayers {
         self.seat(player)?.conn()
     }
 
-    /// Whether a player can receive requests.
+    /// Returns whether a player can receive requests.
     pub(crate) fn is_here(&self, player: &PlayerName) -> bool {
         self.seats.contains_key(player)
     }
@@ -296,8 +298,9 @@ mod tests {
     #[test]
     fn newest_connection_has_the_account() {
         let (mut present, ann) = (PresentPlayers::default(), PlayerName::new("ann").unwrap());
-        let on =
-            |conn| PlayerSeat::of_connection(ConnId(conn), Seat::native(Wire::Tcp), false, None);
+        let on = |conn| {
+            PlayerSeat::of_connection(ConnId(conn), SeatKind::native(Wire::Tcp), false, None)
+        };
         assert_eq!(present.arrive(&ann, on(1)), None);
         assert_eq!(present.arrive(&ann, on(2)), Some(ConnId(1)));
         assert!(!present.leave(&ann, ConnId(1)), "it lost the account before");

@@ -3,7 +3,7 @@
 use super::login::Checking;
 use super::present::PlayerSeat;
 use crate::ConnId;
-use crate::seat::Seat;
+use crate::seat::SeatKind;
 use agon_core::lobby::TokenHash;
 use agon_core::{PlayerName, Raw};
 use agon_wire::native::Hello;
@@ -12,7 +12,7 @@ use std::net::IpAddr;
 
 /// A connection and its state.
 struct Session {
-    seat: Seat,
+    seat: SeatKind,
     from: IpAddr,
     hello: Option<Hello>,
     account: Option<PlayerName>,
@@ -20,7 +20,7 @@ struct Session {
     token: Option<TokenHash>,
     /// The password that is being checked.
     checking: Option<Checking>,
-    /// Whether it is shown every change of its matches.
+    /// True if it is shown every change of its matches.
     listens: bool,
     /// How to reach its program after a restart, if it cannot reconnect by itself.
     location: Option<Raw>,
@@ -43,7 +43,7 @@ pub(super) enum Speaker {
 pub(crate) struct Sessions(FxHashMap<ConnId, Session>);
 
 impl Sessions {
-    pub(super) fn open(&mut self, conn: ConnId, seat: Seat, from: IpAddr) {
+    pub(super) fn open(&mut self, conn: ConnId, seat: SeatKind, from: IpAddr) {
         let session = Session {
             seat,
             from,
@@ -59,7 +59,7 @@ impl Sessions {
     }
 
     /// Forgets a connection; returns its seat and its account.
-    pub(super) fn close(&mut self, conn: ConnId) -> Option<(Seat, Option<PlayerName>)> {
+    pub(super) fn close(&mut self, conn: ConnId) -> Option<(SeatKind, Option<PlayerName>)> {
         self.0.remove(&conn).map(|session| (session.seat, session.account))
     }
 
@@ -82,7 +82,7 @@ impl Sessions {
         self.0.get(&conn).is_some_and(|session| session.seat.takes_lines())
     }
 
-    /// Whether it is a program that the host runs for one tournament.
+    /// Returns whether it is a program that the host runs for one tournament.
     pub(super) fn is_local(&self, conn: ConnId) -> bool {
         self.0.get(&conn).is_some_and(|session| session.seat.is_local)
     }

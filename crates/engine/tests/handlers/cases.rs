@@ -2,12 +2,14 @@
 
 use crate::support::{Bench, START, hello};
 use agon_core::lobby::{LobbyOrder, PasswordHash, Role};
-use agon_core::{Fault, How, MatchPlan, MatchResult, PlayerName, Ruling, TournamentOrder, Why};
+use agon_core::{
+    Event, Fault, How, Line, MatchPlan, MatchResult, PlayerName, Ruling, TournamentOrder, Why,
+};
 use agon_engine::query::{CarryOut, FindMatch, Order, Ping, StartWatching};
 use agon_engine::watch::{Topic, WatcherId};
 use agon_engine::{
-    BadReply, ConnId, Input, MatchKey, MatchReport, PasswordResult, PeerSaid, SecondLogin,
-    Settings, TournamentPart,
+    BadReply, ConnId, EngineId, Input, MatchKey, PasswordResult, PeerSaid, PlayedMatch,
+    SecondLogin, Settings, TournamentPart,
 };
 use agon_games::Refusal;
 
@@ -195,6 +197,132 @@ fn reconnecting_player_gets_the_same_request_and_the_rest_of_the_time() {
 }
 
 #[test]
+fn tournament_of_a_lost_engine_continues_with_the_same_request() {
+    let mut bench = players();
+    bench.commit();
+    let mut all = bench.give(Input::EngineLost(EngineId(1)));
+    all.extend(bench.commit());
+    let again = all.iter().filter(|effect| *effect == "ask 1 r1m1.1.0.0").count();
+    assert_eq!(again, usize::from(crate::CELL_ENGINES != 0), "{all:?}");
+    assert!(!all.iter().any(|effect| effect.contains("fault")), "{all:?}");
+    let status = bench.status();
+    assert_eq!((status.tournaments, status.matches), (1, 1));
+}
+
+#[test]
+fn absent_player_of_a_resumed_tournament_has_the_full_time_to_reconnect() {
+    let reconnect_ms = Settings::default().reconnect_ms;
+    let time = format!(r#"{{"answer_ms":{},"bank_ms":0,"wait_ms":5000}}"#, 10 * reconnect_ms);
+    let policy = format!(r#"{{"match":{{"time":{time}}}}}"#);
+    let mut bench = Bench::two_players("yahtzee-referee", &policy);
+    bench.commit();
+    bench.pass(reconnect_ms - 1);
+    bench.give(Input::NodeGone { conn: ConnId(2), is_stopping: false });
+    // The engine that resumes the tournament has run for as long as this one.
+    let mut all = bench.give(Input::EngineLost(EngineId(1)));
+    all.extend(bench.commit());
+    all.extend(bench.pass(reconnect_ms - 1));
+    assert!(!all.iter().any(|effect| effect.contains("player-left")), "{all:?}");
+    let back = bench.log_in(4, "bob");
+    assert!(back.contains(&"ask 4 r1m1.1.1.0".to_owned()), "{back:?}");
+}
+
+/// The order that moves the tournament of the two players to the engine that does not own it.
+fn move_order() -> Input {
+    Input::Move { tournament: "cup".into(), to: EngineId(2) }
+}
+
+/// Moves the tournament of the two players.
+fn move_cup(bench: &mut Bench) -> Vec<String> {
+    bench.give(move_order())
+}
+
+#[test]
+fn moved_tournament_continues_with_the_same_request() {
+    let mut bench = players();
+    bench.commit();
+    let mut all = move_cup(&mut bench);
+    all.extend(bench.commit());
+    let again = all.iter().filter(|effect| *effect == "ask 1 r1m1.1.0.0").count();
+    assert_eq!(again, usize::from(crate::CELL_ENGINES != 0), "{all:?}");
+    assert!(!all.iter().any(|effect| effect.contains("fault")), "{all:?}");
+    let status = bench.status();
+    assert_eq!((status.tournaments, status.matches), (1, 1));
+    // The next owner has the connections of both players, and their answers.
+    let answered = bench.answer(1, "r1m1.1.0.0", KEEP);
+    assert_eq!(answered, ["append match/cup/r1m1: answer-accepted"]);
+    // A second order to the same engine changes nothing.
+    bench.commit();
+    assert_eq!(move_cup(&mut bench), NOTHING);
+}
+
+#[test]
+fn time_of_a_tournament_never_goes_back_when_an_engine_with_a_slower_clock_resumes_it() {
+    for input in [Input::EngineLost(EngineId(1)), move_order()] {
+        let mut bench = players();
+        bench.now += 1_000;
+        bench.answer(1, "r1m1.1.0.0", KEEP);
+        bench.commit();
+        // The process of the next owner was stopped for a moment, and its clock with it. A single
+        // engine has one clock, which never goes back.
+        if crate::CELL_ENGINES != 0 {
+            bench.now = bench.now.before(400);
+        }
+        bench.give(input);
+        bench.commit();
+        bench.answer(2, "r1m1.1.1.0", KEEP);
+        bench.commit();
+        let lines = bench.lines("match/cup/r1m1");
+        let times: Vec<_> = lines.iter().map(|line| Line::read(line).unwrap().at).collect();
+        assert!(times.is_sorted(), "{times:?}");
+        assert_eq!(times.last(), Some(&(START + 1_000)));
+    }
+}
+
+#[test]
+fn tournament_moves_when_its_last_records_are_durable() {
+    let mut bench = players();
+    bench.commit();
+    bench.answer(1, "r1m1.1.0.0", KEEP);
+    let moved = move_cup(&mut bench);
+    assert_eq!(moved, NOTHING, "an answer is in flight");
+    if crate::CELL_ENGINES != 0 {
+        // Nobody hears the players meanwhile, and nobody rejects what they say.
+        assert_eq!(bench.answer(2, "r1m1.1.1.0", KEEP), NOTHING);
+        let withdrawn = bench.say(2, r#"{"type":"withdraw","tournament":"cup"}"#);
+        assert_eq!(withdrawn, ["send 2 error refused"]);
+    }
+    let all = bench.commit();
+    let accepted = bench.lines("match/cup/r1m1");
+    let accepted = accepted.iter().filter(|line| line.contains("answer-accepted")).count();
+    assert_eq!(accepted, 1);
+    let asked: Vec<_> = all.iter().filter(|effect| effect.starts_with("ask 2")).collect();
+    assert_eq!(asked.len(), usize::from(crate::CELL_ENGINES != 0), "{all:?}");
+}
+
+#[test]
+fn tournament_is_resumed_if_either_engine_is_lost_while_it_moves() {
+    for lost in [1, 2] {
+        let mut bench = players();
+        bench.commit();
+        bench.answer(1, "r1m1.1.0.0", KEEP);
+        move_cup(&mut bench);
+        if crate::CELL_ENGINES == 0 {
+            return;
+        }
+        if lost == 1 {
+            // Nothing that it still has in flight becomes durable.
+            bench.lose_records();
+        }
+        let mut all = bench.give(Input::EngineLost(EngineId(lost)));
+        all.extend(bench.commit());
+        assert!(all.contains(&"ask 2 r1m1.1.1.0".to_owned()), "engine {lost}: {all:?}");
+        assert!(!all.iter().any(|effect| effect.contains("fault")), "{all:?}");
+        assert_eq!(bench.status().tournaments, 1);
+    }
+}
+
+#[test]
 fn player_who_left_after_a_tournament_is_absent_from_the_next() {
     let mut bench = players();
     bench.say(1, r#"{"type":"withdraw","tournament":"cup"}"#);
@@ -216,6 +344,52 @@ fn lost_program_leaves_its_match() {
     let closed = bench.give(Input::Closed { conn: ConnId(1) });
     assert_eq!(closed[0], "close 1 left");
     assert!(closed[1].starts_with("append match/cup/r1m1: player-left"), "{closed:?}");
+}
+
+#[test]
+fn player_on_a_lost_node_is_not_charged_and_has_the_full_time_again() {
+    for policy in ["forfeit-game", "remove"] {
+        let policy = format!(r#"{{"match":{{"best_of":1,"crash":"{policy}"}}}}"#);
+        let mut bench = Bench::two_players("yahtzee-class", &policy);
+        bench.deliver(1, "r1m1.1.0.0", START);
+        bench.now += bench.answer_ms - 1;
+        let gone = bench.give(Input::NodeGone { conn: ConnId(1), is_stopping: false });
+        assert_eq!(gone, ["close 1 node-gone"]);
+        let mut all = bench.pass(Settings::default().reconnect_ms - 1);
+        all.extend(bench.log_in(4, "ann"));
+        assert!(all.contains(&"ask 4 r1m1.1.0.0".to_owned()), "{all:?}");
+        assert!(!all.iter().any(|effect| effect.contains("fault")), "{all:?}");
+        let left_ms = bench.last_request()["deadline_ms"].as_u64().unwrap();
+        assert_eq!(left_ms, bench.answer_ms);
+    }
+}
+
+#[test]
+fn player_who_does_not_return_from_a_lost_node_is_charged_as_absent() {
+    let mut bench = players();
+    bench.give(Input::NodeGone { conn: ConnId(1), is_stopping: false });
+    let all = bench.pass(Settings::default().reconnect_ms);
+    let left = |effect: &String| effect.starts_with("append match/cup/r1m1: player-left");
+    assert!(all.iter().any(left), "{all:?}");
+}
+
+#[test]
+fn node_that_stops_says_goodbye_to_its_players() {
+    let mut bench = players();
+    let gone = bench.give(Input::NodeGone { conn: ConnId(1), is_stopping: true });
+    assert_eq!(gone, ["send 1 notice stopping", "close 1 node-gone"]);
+    // The gateway reports the end as well.
+    assert_eq!(bench.give(Input::Closed { conn: ConnId(1) }), NOTHING);
+}
+
+#[test]
+fn program_on_a_lost_node_may_sign_up_again() {
+    let mut bench = Bench::two_programs();
+    let gone = bench.give(Input::NodeGone { conn: ConnId(1), is_stopping: false });
+    assert!(!gone.iter().any(|effect| effect.contains("dropped")), "{gone:?}");
+    let mut all = bench.pass(Settings::default().reconnect_ms - 1);
+    all.extend(bench.commit());
+    assert!(!all.iter().any(|effect| effect.contains("dropped")), "{all:?}");
 }
 
 #[test]
@@ -298,7 +472,7 @@ fn query_that_rests_on_a_refused_record_has_no_answer() {
     let mut bench = players();
     let key = MatchKey::new("cup".into(), "r1m1".into());
     let (watcher, topic) = (WatcherId(7), Topic::Match(key.clone()));
-    bench.ask(StartWatching { watcher, topic, seen: None });
+    bench.ask(StartWatching { watcher, topic });
     bench.answer(1, "r1m1.1.0.0", KEEP);
     assert_eq!(bench.ask(FindMatch(key)), NOTHING, "the answer waits for the record");
     assert_eq!(bench.refuse(), ["no reply 8", "end watch 7"]);
@@ -324,7 +498,7 @@ fn watcher_is_shown_a_snapshot_and_durable_changes() {
     let mut bench = players();
     let key = MatchKey::new("cup".into(), "r1m1".into());
     let (watcher, topic) = (WatcherId(7), Topic::Match(key));
-    let shown = bench.ask(StartWatching { watcher, topic, seen: None });
+    let shown = bench.ask(StartWatching { watcher, topic });
     assert!(shown.contains(&"show 7 Snapshot".to_owned()), "{shown:?}");
     bench.now += 1_000;
     for (conn, seat) in [(1, 0), (2, 1)] {
@@ -368,6 +542,28 @@ fn cheat_is_blacklisted_once_it_is_durable() {
     let all = bench.commit();
     assert!(all.contains(&"append lobby: account-blacklisted".to_owned()), "{all:?}");
     assert!(all.contains(&"send 1 notice blacklisted".to_owned()), "{all:?}");
+}
+
+#[test]
+fn cheat_is_blacklisted_no_earlier_than_it_was_decided() {
+    let policy = r#"{"match":{"cheat":"blacklist"}}"#;
+    let mut bench = Bench::two_players("yahtzee-referee", policy);
+    bench.answer(1, "r1m1.1.0.0", KEEP);
+    bench.commit();
+    bench.now += 1_000;
+    bench.answer(1, "r1m1.1.0.1", r#"{"score":"a box that no card has"}"#);
+    // The process of the lobby's engine was silent for a moment, and its clock stood still. A single
+    // engine has one clock.
+    if crate::CELL_ENGINES != 0 {
+        bench.lobby_lag_ms = 400;
+    }
+    let all = bench.commit();
+    assert!(all.contains(&"append lobby: account-blacklisted".to_owned()), "{all:?}");
+    let lines = bench.lines("lobby");
+    let listed = lines.iter().map(|line| Line::read(line).unwrap());
+    let listed = listed.filter(|line| matches!(line.event, Event::AccountBlacklisted(_)));
+    let times: Vec<_> = listed.map(|line| line.at).collect();
+    assert_eq!(times, [START + 1_000]);
 }
 
 #[test]
@@ -417,7 +613,7 @@ fn match_that_another_engine_played_is_reported_and_the_next_is_handed_out() {
         faults: Vec::new(),
         out: Vec::new(),
     };
-    let report = || Box::new(MatchReport { key: key.clone(), result: result.clone(), head: None });
+    let report = || Box::new(PlayedMatch { key: key.clone(), result: result.clone(), head: None });
     let reported = bench.give(Input::Reported(report()));
     assert_eq!(reported, ["append tournament/cup: match-reported"]);
     let next = bench.commit();

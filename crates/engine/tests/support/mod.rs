@@ -10,14 +10,15 @@ use agon_core::{
     Event, Greeting, Line, Millis, PlayerName, Preset, Raw, RoundRobin, Secret, SecretKept,
     StreamEnd, Timestamp, TournamentId, TournamentPlan, TournamentStarted,
 };
-use agon_engine::query::{Decide, OpenSignUp, Query};
+use agon_engine::query::{Decide, OpenSignUp, Query, RemoteQuery};
 use agon_engine::{
-    AskId, ConnId, Effect, Effects, Engine, EngineId, EngineRole, HousePlayers, Input,
-    LobbySnapshot, LocalPlayers, Note, PeerSaid, QueryId, ReadError, Record, Seat, Settings,
-    StreamKey, StreamReader, Time, TournamentPart, Wire,
+    AskId, ConnId, Effect, Effects, Engine, EngineId, EngineRole, EngineStatus, HousePlayers,
+    Input, LobbySnapshot, LocalPlayers, Note, PeerSaid, QueryId, ReadError, Record, SeatKind,
+    Settings, StreamKey, StreamReader, Time, TournamentPart, Wire,
 };
 use agon_games::Registry;
 use agon_wire::native::{self, Hello};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
@@ -72,6 +73,8 @@ pub(crate) struct Bench {
     /// Messages and queries on their way from one engine to another.
     passed: VecDeque<(EngineId, Input)>,
     pub(crate) now: Timestamp,
+    /// How far the clock of the lobby's engine is behind those of the others.
+    pub(crate) lobby_lag_ms: Millis,
     streams: Streams,
     /// The records in flight, each with the engine that decided it.
     in_flight: Vec<(EngineId, Record)>,
@@ -84,6 +87,8 @@ pub(crate) struct Bench {
     /// The latest request that each connection was called for.
     called: BTreeMap<ConnId, AskId>,
     secrets_wanted: Vec<(EngineId, TournamentId)>,
+    /// The queries that other engines answer.
+    forwarded: BTreeMap<QueryId, RemoteQuery>,
 }
 
 impl Bench {
@@ -108,6 +113,7 @@ impl Bench {
             others,
             passed: VecDeque::new(),
             now: START,
+            lobby_lag_ms: 0,
             streams,
             in_flight: Vec::new(),
             effects: Effects::default(),
@@ -117,6 +123,7 @@ impl Bench {
             last_asked: None,
             called: BTreeMap::new(),
             secrets_wanted: Vec::new(),
+            forwarded: BTreeMap::new(),
         };
         bench.words();
         bench.commit();
@@ -134,9 +141,16 @@ impl Bench {
     }
 
     fn give_to(&mut self, to: EngineId, input: Input) -> Vec<String> {
-        let now = Time::at(self.now);
+        let now = self.time_of(to);
         self.engine_mut(to).handle(now, input);
         self.words()
+    }
+
+    fn time_of(&self, id: EngineId) -> Time {
+        Time::at(match id {
+            EngineId::LOBBY => self.now.before(self.lobby_lag_ms),
+            _ => self.now,
+        })
     }
 
     fn engine_mut(&mut self, id: EngineId) -> &mut Engine {
@@ -144,6 +158,11 @@ impl Bench {
             EngineId::LOBBY => &mut self.engine,
             EngineId(number) => &mut self.others[usize::from(number) - 1],
         }
+    }
+
+    /// A summary of the server's state.
+    pub(crate) fn status(&self) -> EngineStatus {
+        self.engine.status()
     }
 
     /// Lets time pass; what the engine wants done.
@@ -181,6 +200,11 @@ impl Bench {
         all
     }
 
+    /// Loses all records in flight, whose engine is lost.
+    pub(crate) fn lose_records(&mut self) {
+        self.in_flight.clear();
+    }
+
     /// The durable lines of a stream.
     pub(crate) fn lines(&self, stream: &str) -> Vec<String> {
         self.streams.lock().unwrap().get(stream).cloned().unwrap_or_default()
@@ -214,7 +238,7 @@ impl Bench {
 
     /// Opens a connection.
     pub(crate) fn open(&mut self, conn: u64) -> Vec<String> {
-        let (seat, from) = (Seat::native(Wire::Tcp), IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let (seat, from) = (SeatKind::native(Wire::Tcp), IpAddr::V4(Ipv4Addr::LOCALHOST));
         self.give(Input::Opened { conn: ConnId(conn), seat, from })
     }
 
@@ -300,7 +324,7 @@ impl Bench {
         let streams = Arc::new(Mutex::new(lines.into_iter().collect()));
         let mut bench = Bench::over(streams, Bench::local_settings(part));
         for (player, conn) in names.into_iter().zip(1..) {
-            let (conn, seat) = (ConnId(conn), Seat::local());
+            let (conn, seat) = (ConnId(conn), SeatKind::local());
             bench.give(Input::Seated { conn, seat, player, hello: hello() });
             bench.commit();
         }
@@ -330,7 +354,7 @@ impl Bench {
         bench.ask(OpenSignUp(Arc::clone(&series)));
         bench.commit();
         for (conn, name) in [(1, "ann"), (2, "bob")] {
-            let (conn, seat) = (ConnId(conn), Seat::program(Wire::Fish));
+            let (conn, seat) = (ConnId(conn), SeatKind::program(Wire::Fish));
             let from = IpAddr::V4(Ipv4Addr::LOCALHOST);
             bench.give(Input::Opened { conn, seat, from });
             let (name, series) = (PlayerName::new(name).unwrap(), Arc::clone(&series));
@@ -393,6 +417,7 @@ impl Bench {
             }
             let now = Time::at(self.now);
             if let Some((to, input)) = self.passed.pop_front() {
+                let now = self.time_of(to);
                 self.engine_mut(to).handle(now, input);
             } else if let Some((from, id)) = self.secrets_wanted.pop() {
                 // The driver looks up the secret of a tournament that starts.
@@ -426,11 +451,22 @@ impl Bench {
             }
             match effect {
                 Effect::Append(record) => self.in_flight.push((from, record)),
+                // Between nodes messages, queries and answers are bytes.
                 Effect::Pass { to, message } => {
+                    let message = as_bytes(&message);
                     self.passed.push_back((to, Input::Passed { from, message }));
                 }
-                Effect::Forward { to, query, what } => {
-                    self.passed.push_back((to, Input::Query { id: query, query: what }));
+                Effect::Forward { to, query: id, what } => {
+                    let query = as_bytes(&RemoteQuery::of(&*what).expect("a query as data"));
+                    self.forwarded.insert(id, query.clone());
+                    self.passed.push_back((to, Input::Query { id, query: query.into_query() }));
+                }
+                Effect::Reply { query, answer } => {
+                    if let Some(query) = self.forwarded.remove(&query) {
+                        let answer = query.encode(answer).expect("an answer as data");
+                        let decoded = query.decode(&answer).expect("an answer to the query");
+                        assert_eq!(query.encode(decoded), Some(answer));
+                    }
                 }
                 _ => {}
             }
@@ -438,6 +474,14 @@ impl Bench {
         self.effects.clear(list);
         words
     }
+}
+
+/// A copy that went over a wire. It has the same bytes.
+fn as_bytes<T: Serialize + for<'de> Deserialize<'de>>(message: &T) -> T {
+    let text = serde_json::to_string(message).expect("messages are JSON");
+    let copy = serde_json::from_str(&text).expect("a message");
+    assert_eq!(serde_json::to_string(&copy).expect("messages are JSON"), text);
+    copy
 }
 
 /// The hello of a program.

@@ -3,7 +3,7 @@
 use crate::doctor::report::Failure;
 use crate::doctor::session::{Session, Stopped};
 use crate::doctor::socket::Socket;
-use crate::{Incoming, LocalProgram, Sandbox, Stderr, Stop};
+use crate::{LocalProgram, ProgramOutput, Sandbox, Stderr, Stop};
 use agon_core::PlayerName;
 use agon_wire::native::{self, FromPlayer, Hello, ToLobby, ToPlayer};
 use std::future::poll_fn;
@@ -73,8 +73,8 @@ impl Host {
         Ok(())
     }
 
-    /// Whether a program connects within `limit`.
-    pub(crate) async fn is_knocked_at(&self, limit: Duration) -> Result<bool, Stopped> {
+    /// Returns whether a program connects within `limit`.
+    pub(crate) async fn is_called(&self, limit: Duration) -> Result<bool, Stopped> {
         let until = Instant::now() + limit;
         Ok(self.accept(until).await?.is_some())
     }
@@ -105,15 +105,15 @@ impl Host {
                 return Ok(Err(no_login("it did not log in in time", &last)));
             };
             match incoming {
-                Incoming::Message(FromPlayer::Hello(said)) => hello = hello.or(Some(said)),
-                Incoming::Message(FromPlayer::Lobby(ToLobby::Ping {})) => {
+                ProgramOutput::Message(FromPlayer::Hello(said)) => hello = hello.or(Some(said)),
+                ProgramOutput::Message(FromPlayer::Lobby(ToLobby::Ping {})) => {
                     socket.serve(&ToLobby::Ping {}).await;
                 }
-                Incoming::Message(_) if hello.is_none() => {
+                ProgramOutput::Message(_) if hello.is_none() => {
                     let detail = "say hello first".to_owned();
                     socket.send(&error("unexpected", detail)).await;
                 }
-                Incoming::Message(FromPlayer::Lobby(login @ ToLobby::Login { .. })) => {
+                ProgramOutput::Message(FromPlayer::Lobby(login @ ToLobby::Login { .. })) => {
                     if let Some(by) = self.log_in(&mut socket, &login).await
                         && let Some(hello) = hello
                     {
@@ -121,18 +121,20 @@ impl Host {
                         return Ok(Ok((session, by)));
                     }
                 }
-                Incoming::Message(_) => {
+                ProgramOutput::Message(_) => {
                     socket.send(&error("not-logged-in", "log in first".into())).await;
                 }
-                Incoming::Bad { why, line } => {
+                ProgramOutput::Bad { why, line } => {
                     socket.send(&error("malformed", why)).await;
                     last = line;
                 }
-                Incoming::Refused { why } | Incoming::Flood { why } => {
+                ProgramOutput::Refused { why } | ProgramOutput::Flood { why } => {
                     return Ok(Err(no_login(&why, &last)));
                 }
-                Incoming::Flushed => {}
-                Incoming::Closed => return Ok(Err(no_login("it closed the connection", &last))),
+                ProgramOutput::Flushed => {}
+                ProgramOutput::Closed => {
+                    return Ok(Err(no_login("it closed the connection", &last)));
+                }
             }
         }
         Ok(Err(no_login("it kept sending other messages", &last)))
@@ -185,7 +187,7 @@ fn no_login(why: &str, last: &str) -> Failure {
     let fix = "after the greeting send {\"type\":\"hello\",\"protocol\":1,\"name\":…}, then \
                {\"type\":\"login\",\"account\":…,\"password\":…}, or one with a token";
     let failure = Failure::new(format!("the program does not log in: {why}"), fix);
-    if last.is_empty() { failure } else { failure.came(last) }
+    if last.is_empty() { failure } else { failure.reply(last) }
 }
 
 /// An error as a line.
@@ -218,7 +220,7 @@ impl Started {
                     biased;
                     _ = &mut told => break,
                     incoming = poll_fn(|context| connection.poll(context)) => {
-                        if matches!(incoming, Incoming::Closed) {
+                        if matches!(incoming, ProgramOutput::Closed) {
                             break;
                         }
                     }

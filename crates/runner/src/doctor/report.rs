@@ -31,8 +31,8 @@ pub struct Failure {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent: Option<String>,
     /// The program's reply.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub came: Option<String>,
+    #[serde(rename = "came", skip_serializing_if = "Option::is_none")]
+    pub reply: Option<String>,
     /// How to fix it.
     pub fix: String,
     /// The last lines the program wrote to stderr.
@@ -68,12 +68,12 @@ pub struct ExamReport {
     pub games: Vec<String>,
     /// The examinations, in order.
     pub exams: Vec<Exam>,
-    /// Whether it was stopped before its end.
+    /// True if it was stopped before its end.
     pub stopped: bool,
 }
 
 impl ExamReport {
-    /// Whether nothing failed, and something was examined.
+    /// Returns whether nothing failed, and something was examined.
     pub fn passed(&self) -> bool {
         let held = self.exams.iter().any(|exam| exam.verdict != Verdict::Skipped);
         held && !self.stopped && self.exams.iter().all(|exam| exam.verdict != Verdict::Fail)
@@ -83,7 +83,7 @@ impl ExamReport {
 impl Failure {
     /// A failure without evidence.
     pub(crate) fn new(what: impl Into<String>, fix: impl Into<String>) -> Failure {
-        Failure { what: what.into(), sent: None, came: None, fix: fix.into(), stderr: None }
+        Failure { what: what.into(), sent: None, reply: None, fix: fix.into(), stderr: None }
     }
 
     pub(crate) fn sent(mut self, line: &[u8]) -> Failure {
@@ -91,8 +91,8 @@ impl Failure {
         self
     }
 
-    pub(crate) fn came(mut self, line: &str) -> Failure {
-        self.came = Some(cut(line));
+    pub(crate) fn reply(mut self, line: &str) -> Failure {
+        self.reply = Some(cut(line));
         self
     }
 
@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn long_evidence_is_cut_between_characters() {
         let long = "ä".repeat(EVIDENCE_BYTES_MAX);
-        let failure = Failure::new("what", "fix").came(&long);
-        let came = failure.came.unwrap();
+        let failure = Failure::new("what", "fix").reply(&long);
+        let came = failure.reply.unwrap();
         assert!(came.len() < EVIDENCE_BYTES_MAX + 40 && came.ends_with("(8192 bytes)"), "{came}");
     }
 

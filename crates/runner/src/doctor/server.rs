@@ -65,7 +65,7 @@ struct Visit<'a> {
     done: usize,
     total: usize,
     session: Option<Session>,
-    /// Whether it was waited for in vain.
+    /// True if it was waited for in vain.
     gone: bool,
 }
 

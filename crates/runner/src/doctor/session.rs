@@ -3,7 +3,7 @@
 use crate::doctor::report::Failure;
 use crate::doctor::socket::Socket;
 use crate::doctor::table::Case;
-use crate::{Ended, Incoming, LocalProgram, Sandbox, Stderr, Stop};
+use crate::{Ended, LocalProgram, ProgramOutput, Sandbox, Stderr, Stop};
 use agon_core::PlayerName;
 use agon_wire::native::{FromPlayer, Hello};
 use std::collections::HashSet;
@@ -63,7 +63,7 @@ pub(crate) struct Session {
     answered: HashSet<String>,
     /// The matches whose history it was shown.
     shown: HashSet<String>,
-    /// Whether the latest request was without history.
+    /// True if the latest request was without history.
     pub(crate) brief: bool,
     /// Answers to requests that were answered before.
     pub(crate) twice: usize,
@@ -106,32 +106,19 @@ impl Session {
         let mut greeting = Greeting { wire, stop: stop.clone(), until: started + hello_limit };
         let (why, came) = loop {
             match greeting.next().await? {
-                Some(Incoming::Message(FromPlayer::Hello(hello))) => {
-                    return Ok(Ok(Session {
-                        wire: greeting.wire,
-                        stop: stop.clone(),
-                        patience,
-                        answered: HashSet::new(),
-                        shown: HashSet::new(),
-                        brief: false,
-                        twice: 0,
-                        hello,
-                        hello_took: started.elapsed(),
-                        banner,
-                    }));
+                Some(ProgramOutput::Message(FromPlayer::Hello(hello))) => {
+                    let session = Session::new(greeting.wire, hello, patience, stop);
+                    return Ok(Ok(Session { hello_took: started.elapsed(), banner, ..session }));
                 }
-                Some(Incoming::Bad { .. }) if banner < STRAYS_MAX => banner += 1,
-                Some(Incoming::Flushed) => {}
-                Some(Incoming::Bad { why, line }) => break (why, Some(line)),
-                Some(Incoming::Refused { why } | Incoming::Flood { why }) => break (why, None),
-                Some(Incoming::Closed) => break ("it ended".to_owned(), None),
-                Some(Incoming::Message(_)) => {
-                    break (
-                        "it answered before the \
-                    hello"
-                            .to_owned(),
-                        None,
-                    );
+                Some(ProgramOutput::Bad { .. }) if banner < STRAYS_MAX => banner += 1,
+                Some(ProgramOutput::Flushed) => {}
+                Some(ProgramOutput::Bad { why, line }) => break (why, Some(line)),
+                Some(ProgramOutput::Refused { why } | ProgramOutput::Flood { why }) => {
+                    break (why, None);
+                }
+                Some(ProgramOutput::Closed) => break ("it ended".to_owned(), None),
+                Some(ProgramOutput::Message(_)) => {
+                    break ("it answered before the hello".to_owned(), None);
                 }
                 None => break (format!("no line came within {hello_limit:?}"), None),
             }
@@ -142,13 +129,17 @@ impl Session {
                    {\"type\":\"hello\",\"protocol\":1,\"name\":\"my bot\"} and flush stdout";
         let mut failure = Failure::new(format!("the program says no hello: {why}{status}"), fix);
         failure = failure.sent(hello).stderr(&ended.stderr);
-        Ok(Err(came.iter().fold(failure, |failure, line| failure.came(line))))
+        Ok(Err(came.iter().fold(failure, |failure, line| failure.reply(line))))
     }
 
     /// A program that came over a socket and logged in.
     pub(crate) fn over(socket: Socket, hello: Hello, patience: Duration, stop: &Stop) -> Session {
+        Session::new(Wire::Socket(Box::new(socket)), hello, patience, stop)
+    }
+
+    fn new(wire: Wire, hello: Hello, patience: Duration, stop: &Stop) -> Session {
         Session {
-            wire: Wire::Socket(Box::new(socket)),
+            wire,
             stop: stop.clone(),
             patience,
             answered: HashSet::new(),
@@ -195,11 +186,11 @@ impl Session {
             let incoming = next(&mut self.wire, &self.stop, until).await?;
             match incoming {
                 None => break Said::Silent,
-                Some(Incoming::Closed) => break Said::Gone,
-                Some(Incoming::Flood { why }) => break Said::Flood(why),
+                Some(ProgramOutput::Closed) => break Said::Gone,
+                Some(ProgramOutput::Flood { why }) => break Said::Flood(why),
                 // The clock starts when the last byte was written.
-                Some(Incoming::Flushed) => started = Instant::now(),
-                Some(Incoming::Message(FromPlayer::Answer { id: given, answer })) => {
+                Some(ProgramOutput::Flushed) => started = Instant::now(),
+                Some(ProgramOutput::Message(FromPlayer::Answer { id: given, answer })) => {
                     if given.as_str() == id {
                         self.answered.insert(id.to_owned());
                         break Said::Answer(answer);
@@ -209,16 +200,18 @@ impl Session {
                         false => strays.push(Stray::OtherId(given.as_str().to_owned())),
                     }
                 }
-                Some(Incoming::Message(FromPlayer::Hello(_))) => {}
-                Some(Incoming::Message(FromPlayer::Lobby(said))) => match &mut self.wire {
+                Some(ProgramOutput::Message(FromPlayer::Hello(_))) => {}
+                Some(ProgramOutput::Message(FromPlayer::Lobby(said))) => match &mut self.wire {
                     Wire::Socket(socket) => socket.serve(&said).await,
                     Wire::Pipe(_) => {
                         let why = "lobby messages work only over sockets".to_owned();
                         strays.push(Stray::NoMessage { why, line: format!("{said:?}") });
                     }
                 },
-                Some(Incoming::Bad { why, line }) => strays.push(Stray::NoMessage { why, line }),
-                Some(Incoming::Refused { why }) => {
+                Some(ProgramOutput::Bad { why, line }) => {
+                    strays.push(Stray::NoMessage { why, line })
+                }
+                Some(ProgramOutput::Refused { why }) => {
                     strays.push(Stray::NoMessage { why, line: String::new() });
                 }
             }
@@ -235,11 +228,11 @@ impl Session {
         let until = Instant::now() + self.patience;
         while !left.is_empty() {
             match next(&mut self.wire, &self.stop, until).await? {
-                Some(Incoming::Message(FromPlayer::Answer { id, .. })) => {
+                Some(ProgramOutput::Message(FromPlayer::Answer { id, .. })) => {
                     left.retain(|wanted| *wanted != id.as_str());
                     self.answered.insert(id.as_str().to_owned());
                 }
-                None | Some(Incoming::Closed | Incoming::Flood { .. }) => break,
+                None | Some(ProgramOutput::Closed | ProgramOutput::Flood { .. }) => break,
                 Some(_) => {}
             }
         }
@@ -260,7 +253,7 @@ struct Greeting {
 }
 
 impl Greeting {
-    async fn next(&mut self) -> Result<Option<Incoming>, Stopped> {
+    async fn next(&mut self) -> Result<Option<ProgramOutput>, Stopped> {
         next(&mut self.wire, &self.stop, self.until).await
     }
 }
@@ -281,7 +274,7 @@ pub(crate) async fn next(
     wire: &mut Wire,
     stop: &Stop,
     until: Instant,
-) -> Result<Option<Incoming>, Stopped> {
+) -> Result<Option<ProgramOutput>, Stopped> {
     let incoming = async {
         match wire {
             Wire::Pipe(connection) => poll_fn(|context| connection.poll(context)).await,

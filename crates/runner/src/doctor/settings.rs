@@ -25,7 +25,7 @@ pub struct GameExam {
     pub(crate) rules: MatchRules,
     pub(crate) shapes: Vec<Shape>,
     pub(crate) longest: Shape,
-    /// Whether players propose configurations before a tournament.
+    /// True if players propose configurations before a tournament.
     pub(crate) proposals: bool,
     pub(crate) config: String,
 }
@@ -105,7 +105,7 @@ pub struct ExamSettings {
     pub words: Vec<String>,
     /// The games.
     pub games: Vec<GameExam>,
-    /// Whether the games were named: then a game that the program does not play is a failure.
+    /// True if the games were named: then a game that the program does not play is a failure.
     pub named: bool,
     /// The number all positions come from.
     pub seed: u64,

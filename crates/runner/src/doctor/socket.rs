@@ -1,6 +1,6 @@
 //! A program behind a TCP connection, and the lobby's replies to it.
 
-use crate::Incoming;
+use crate::ProgramOutput;
 use agon_core::TournamentId;
 use agon_wire::lines::Lines;
 use agon_wire::native::{self, ToLobby, ToPlayer};
@@ -33,14 +33,14 @@ impl Socket {
     }
 
     /// The next message. Dropping this future loses nothing.
-    pub(crate) async fn next(&mut self) -> Incoming {
+    pub(crate) async fn next(&mut self) -> ProgramOutput {
         loop {
             if let Some(line) = self.lines.take() {
-                return Incoming::read(line);
+                return ProgramOutput::read(line);
             }
             match self.stream.read(&mut self.read).await {
                 Ok(count @ 1..) if !self.lost => self.lines.push(&self.read[..count]),
-                _ => return Incoming::Closed,
+                _ => return ProgramOutput::Closed,
             }
         }
     }

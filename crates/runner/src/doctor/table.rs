@@ -4,7 +4,7 @@
 use crate::doctor::shapes::Shape;
 use agon_bots::{Dice, HousePlayer, Houses};
 use agon_core::{
-    Ask, Command, Fault, Match, MatchId, MatchPlan, MatchRules, Pending, PlayerName, Raw,
+    Ask, Fault, Match, MatchCommand, MatchId, MatchPlan, MatchRules, Pending, PlayerName, Raw,
     RequestId, Secret, Secrets, Timestamp, TournamentId,
 };
 use agon_games::{GameKind, GameState, Refusal, Seat};
@@ -31,7 +31,7 @@ impl Case {
         self.id.split('.').next().unwrap_or_default()
     }
 
-    /// Whether the rules allow this answer.
+    /// Checks that the rules allow this answer.
     pub(crate) fn check(&self, answer: &str) -> Result<(), Refusal> {
         self.game.check(self.seat, answer).map(drop)
     }
@@ -69,7 +69,7 @@ pub(crate) struct Table {
     prefixed: bool,
     house: Option<Box<dyn HousePlayer>>,
     dice: Dice,
-    /// Whether others may be removed on the way.
+    /// True if others may be removed on the way.
     removals: bool,
 }
 
@@ -114,7 +114,7 @@ impl Maker {
             Match::create(plan, Arc::clone(&self.kind), secrets, Timestamp::default())
                 .expect("shapes were set up before");
         for player in players {
-            let _ = played.step(Timestamp::default(), Command::Arrive { player, nonce: None });
+            let _ = played.step(Timestamp::default(), MatchCommand::Arrive { player, nonce: None });
         }
         let greedy = dice.below(2) == 1;
         let house = self.houses.make(self.kind.name(), "greedy").ok().filter(|_| greedy);
@@ -177,8 +177,10 @@ impl Table {
             let (player, fault) = (open.player.clone(), Fault::timeout(10_000));
             let _ = self
                 .played
-                .step(Timestamp::default(), Command::Charge { player: player.clone(), fault });
-            let _ = self.played.step(Timestamp::default(), Command::Arrive { player, nonce: None });
+                .step(Timestamp::default(), MatchCommand::Charge { player: player.clone(), fault });
+            let _ = self
+                .played
+                .step(Timestamp::default(), MatchCommand::Arrive { player, nonce: None });
         }
     }
 
@@ -186,7 +188,7 @@ impl Table {
         if self.removals && self.dice.below(12) == 0 {
             self.removals = false;
             let (player, fault) = (pending.player.clone(), Fault::timeout(10_000));
-            let _ = self.played.step(Timestamp::default(), Command::Charge { player, fault });
+            let _ = self.played.step(Timestamp::default(), MatchCommand::Charge { player, fault });
             return;
         }
         let answer = match (pending.ask, self.played.referee()) {
@@ -212,7 +214,7 @@ impl Table {
         let (player, request) = (pending.player.clone(), pending.id.clone());
         let _ = self.played.step(
             Timestamp::default(),
-            Command::Answer { player, request, answer, took_ms: Some(0) },
+            MatchCommand::Answer { player, request, answer, took_ms: Some(0) },
         );
     }
 

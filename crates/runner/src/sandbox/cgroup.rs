@@ -5,7 +5,7 @@
 //! a version 2 hierarchy beside it, which can pause processes. A group that cannot be made is no
 //! error; what does not hold is reported by [`Cgroups::found`].
 
-use super::Limits;
+use super::SandboxLimits;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ impl Cgroups {
     }
 
     /// Makes a group with these limits for one program.
-    pub(crate) fn group(&self, limits: &Limits) -> Group {
+    pub(crate) fn group(&self, limits: &SandboxLimits) -> Group {
         self.remove_spent(Duration::ZERO);
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let mut group = Group::default();
@@ -193,7 +193,7 @@ impl Group {
         part.is_some_and(|(dir, ..)| fs::write(dir.join("cgroup.freeze"), text).is_ok())
     }
 
-    /// Whether the kernel killed a process of the group for its memory.
+    /// Returns whether the kernel killed a process of the group for its memory.
     pub(crate) fn memory_exceeded(&self) -> bool {
         let part = self.parts.iter().find(|(_, _, found)| found.memory);
         part.is_some_and(|(dir, version, _)| match version {
@@ -202,7 +202,7 @@ impl Group {
         })
     }
 
-    /// Whether a process of the group was refused a further one.
+    /// Returns whether a process of the group was refused a further one.
     pub(crate) fn processes_exceeded(&self) -> bool {
         let part = self.parts.iter().find(|(_, _, found)| found.processes);
         part.is_some_and(|(dir, ..)| counted(&dir.join("pids.events"), "max"))
@@ -274,7 +274,7 @@ fn second_version(parent: &Path, dir: &Path) -> Found {
 }
 
 /// The files of a new group and what is written to them.
-fn settings(base: &Base, limits: &Limits) -> Vec<(&'static str, String)> {
+fn settings(base: &Base, limits: &SandboxLimits) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     let quota = (limits.cpus * PERIOD_US as f64) as u64;
     let two = base.version == Version::Two;
@@ -299,7 +299,7 @@ fn settings(base: &Base, limits: &Limits) -> Vec<(&'static str, String)> {
     all
 }
 
-/// Whether a file of counters has one of that name that is not zero.
+/// Returns whether a file of counters has one of that name that is not zero.
 fn counted(file: &Path, name: &str) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();
     let count = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));

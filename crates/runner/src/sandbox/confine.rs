@@ -2,7 +2,7 @@
 //! itself and becomes the program. `agon` starts itself as this helper, because limits have to be
 //! set in the new process, before it runs anything of the program.
 
-use super::Limits;
+use super::SandboxLimits;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -16,10 +16,10 @@ pub const CONFINE: &str = "confine";
 /// How a shell says that a command could not be started.
 const NOT_STARTED: u8 = 127;
 
-/// The limits as arguments of the helper. What control groups count better is left to them: the
+/// The limits as arguments of the helper. Control groups count the rest better: the
 /// memory of all processes together, and the number of processes.
 pub(super) fn arguments(
-    limits: &Limits,
+    limits: &SandboxLimits,
     memory: Option<u64>,
     processes: Option<u64>,
 ) -> Vec<OsString> {

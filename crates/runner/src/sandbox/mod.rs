@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// The limits of one program.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Limits {
+pub struct SandboxLimits {
     /// Bytes of memory, of all its processes together where a control group counts them, and of
     /// each where not.
     pub memory: u64,
@@ -49,9 +49,9 @@ pub struct Limits {
     pub files: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for SandboxLimits {
+    fn default() -> SandboxLimits {
+        SandboxLimits {
             memory: 2 << 30,
             cpus: 1.0,
             processes: 256,
@@ -73,7 +73,7 @@ pub struct SandboxSettings {
     /// Let programs compute while others think.
     pub ponder: bool,
     /// The limits of each program.
-    pub limits: Limits,
+    pub limits: SandboxLimits,
 }
 
 /// A program that cannot be started in the sandbox.
@@ -93,7 +93,7 @@ struct Namespaces {
     bwrap: PathBuf,
     /// The flags that were tried and hold.
     flags: Vec<&'static str>,
-    /// Whether a program gets a `/proc` of its own.
+    /// True if a program gets a `/proc` of its own.
     proc: bool,
 }
 
@@ -163,27 +163,27 @@ impl Sandbox {
         Sandbox::open(settings, None)
     }
 
-    /// Whether programs cannot open files outside of their own folders and the system's.
+    /// Returns whether programs cannot open files outside of their own folders and the system's.
     pub fn hides_files(&self) -> bool {
         self.namespaces.is_ok()
     }
 
-    /// Whether a program cannot see or signal processes that are not its own.
+    /// Returns whether a program cannot see or signal processes that are not its own.
     pub(crate) fn hides_processes(&self) -> bool {
         self.namespaces.as_ref().is_ok_and(|namespaces| namespaces.has(PID))
     }
 
-    /// Whether programs are stopped while others think.
+    /// Returns whether programs are stopped while others think.
     pub fn pauses(&self) -> bool {
         !self.settings.off && !self.settings.ponder
     }
 
     /// The limits of each program.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &SandboxLimits {
         &self.settings.limits
     }
 
-    /// Whether a command could be started.
+    /// Checks that a command could be started.
     pub fn check(&self, words: &[String]) -> Result<(), SandboxError> {
         let program = find_program(&words[0])?;
         if self.hides_files() {
@@ -241,7 +241,7 @@ impl Confined {
         &mut self.child
     }
 
-    /// Whether the program is behind a process of the sandbox.
+    /// Returns whether the program is behind a process of the sandbox.
     pub(crate) fn is_wrapped(&self) -> bool {
         self.sandbox.hides_files()
     }
@@ -251,7 +251,7 @@ impl Confined {
         self.group.pause(paused)
     }
 
-    /// Whether the program is in a process tree of its own, which nobody else can signal.
+    /// Returns whether the program is in a process tree of its own, which nobody else can signal.
     pub(crate) fn is_closed(&self) -> bool {
         self.sandbox.hides_processes()
     }
@@ -288,7 +288,7 @@ impl Drop for Confined {
 
 impl Namespaces {
     /// The arguments of bubblewrap for these files.
-    fn arguments(&self, files: &Files, limits: &Limits) -> Vec<OsString> {
+    fn arguments(&self, files: &Files, limits: &SandboxLimits) -> Vec<OsString> {
         let mut all: Vec<OsString> = Vec::new();
         let mut add = |words: &[&dyn AsRef<std::ffi::OsStr>]| {
             all.extend(words.iter().map(|word| word.as_ref().to_owned()));
@@ -358,7 +358,7 @@ fn try_namespaces(network: bool) -> Result<Namespaces, String> {
     let files = Files::of(&words, &program, None).map_err(|error| error.to_string())?;
     let works = |namespaces: &Namespaces| {
         let mut command = Command::new(&namespaces.bwrap);
-        let limits = Limits { file_bytes: 1 << 20, ..Limits::default() };
+        let limits = SandboxLimits { file_bytes: 1 << 20, ..SandboxLimits::default() };
         command.args(namespaces.arguments(&files, &limits)).arg("--").arg(&program);
         quiet(command)
     };

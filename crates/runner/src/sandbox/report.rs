@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct Protection {
     /// A word for it.
     pub name: &'static str,
-    /// Whether it holds.
+    /// True if it holds.
     pub holds: bool,
     /// The actions that it prevents, or why it does not hold.
     pub detail: String,

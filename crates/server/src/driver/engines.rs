@@ -1,23 +1,27 @@
 //! Opens the engines of a server, each with a driver of its own.
 
-use super::handle::{Handle, Message};
+use super::handle::{Alarm, Handle, Message, Shared};
 use super::held::HeldNotices;
 use super::house::HousePool;
-use super::ports::{HouseList, LogReader};
+use super::others::{OtherEngines, RemoteLobby};
 use super::{Driver, ServerError};
-use crate::engine::{Effects, Engine, EngineId, Settings};
+use crate::cluster::LinkSender;
+use crate::engine::{Effects, Engine, EngineId, EngineRole, Settings};
 use crate::gateway::DriverSockets;
+use crate::passwords::Passwords;
 use crate::{auth, clock};
 use agon_bots::Houses;
+use agon_core::Timestamp;
+use agon_driver::{HouseList, LogReader};
 use agon_games::Registry;
 use agon_store::Log;
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, channel};
 
 /// The parts that all engines of a server share.
-pub(super) struct Parts {
+pub(crate) struct Parts {
     pub(super) log: Arc<dyn Log>,
     pub(super) games: Registry,
     pub(super) houses: Arc<Houses>,
@@ -27,6 +31,18 @@ pub(super) struct Parts {
 }
 
 impl Parts {
+    pub(crate) fn new(
+        log: Arc<dyn Log>,
+        games: Registry,
+        houses: Houses,
+        settings: Settings,
+        runtime: tokio::runtime::Handle,
+    ) -> Parts {
+        let houses = Arc::new(houses);
+        let pool = HousePool::start(Arc::clone(&houses));
+        Parts { log, games, houses, pool, settings, runtime }
+    }
+
     /// Opens one engine of the server, without its effects.
     pub(super) fn open(
         &self,
@@ -69,11 +85,52 @@ impl Parts {
             snapshot: None,
             failed: None,
             id,
-            engines: Vec::new(),
-            others: Vec::new(),
+            others: OtherEngines::None,
+            waiting: Vec::new(),
             threads: Vec::new(),
             is_leased,
         })
+    }
+}
+
+/// An engine of cells whose lobby is on another node, before it is opened.
+pub(crate) struct NodeEngine {
+    handle: Handle,
+    inbox: Receiver<Message>,
+    sockets: DriverSockets,
+}
+
+impl NodeEngine {
+    pub(crate) fn new(parts: &Parts) -> Result<NodeEngine, ServerError> {
+        let (sender, inbox) = channel();
+        // It has no sockets, and waits for its inbox in the same way.
+        let (sockets, waker) = DriverSockets::new(0).map_err(ServerError::Sockets)?;
+        let (passwords, log) = (Passwords::new(None, 1), Arc::downgrade(&parts.log));
+        let shared = Shared::new(Alarm::new(waker), passwords, parts.games.clone(), log);
+        Ok(NodeEngine { handle: Handle::new(sender, shared), inbox, sockets })
+    }
+
+    pub(crate) fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Reads the lobby, and runs until the link to the lobby's node is given up.
+    pub(crate) fn run(
+        self,
+        parts: &Parts,
+        id: EngineId,
+        lobby: Arc<LinkSender>,
+    ) -> Result<(), ServerError> {
+        // An engine that ran before may have stopped the clock.
+        clock::resume();
+        if let Some(now) = parts.log.clock_ms()? {
+            clock::set(Timestamp::from_ms(now));
+        }
+        let settings = Settings { role: EngineRole::Cells, ..parts.settings.clone() };
+        let mut driver = parts.open(id, settings, self.handle, (self.inbox, self.sockets))?;
+        driver.others = OtherEngines::Lobby(RemoteLobby::new(lobby));
+        driver.carry_out();
+        driver.run()
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::ServerError;
 use crate::clock;
-use crate::engine::query::{AnyAnswer, AnyQuery, Query, StartWatching};
-use crate::engine::watch::{NoWatch, Topic, WatcherId};
+use crate::cluster::{RelayTimes, SeatGuard};
+use crate::engine::query::{AnyAnswer, AnyQuery, Query, RemoteQuery, StartWatching};
+use crate::engine::watch::{NoWatch, Shown, Topic, WatcherId};
 use crate::engine::{ConnId, Input, StreamKey};
 use crate::gateway::{OpenSocket, Outbox};
 use crate::meters::Meters;
@@ -19,22 +20,33 @@ use std::sync::{Arc, Weak};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 /// A connection's place in the inbox; dropping it frees the place.
-pub(crate) type Place = OwnedSemaphorePermit;
+pub(crate) type InboxPlace = OwnedSemaphorePermit;
 
 /// A message to the driver.
 pub(crate) enum Message {
     /// An input of the engine.
     Input(Input),
     /// An input that holds a place in the inbox.
-    Placed(Input, Place),
+    Placed(Input, InboxPlace),
     /// A connection was opened.
     Opened { conn: ConnId, out: Outbox, from: IpAddr },
     /// A socket for the driver's thread to read.
     Read(Box<OpenSocket>),
+    /// A connection was lost with the node that has its socket. The guard holds deadlines up until
+    /// the engine has handled that.
+    NodeGone(ConnId, SeatGuard),
     /// A query, and the callback for its answer.
     Query { query: Box<dyn AnyQuery>, reply: Reply },
     /// The answer of another engine to a query. It must not overtake what that engine sent before.
     Answered(Reply, AnyAnswer),
+    /// A query of the lobby's engine on another node, with its number there.
+    RemoteQuery { id: u64, query: RemoteQuery },
+    /// The lobby's engine on another node has passed on all input up to this time.
+    PassedUntil(Timestamp),
+    /// A message to a watcher, from an engine on another node.
+    Show(WatcherId, Shown),
+    /// An engine on another node ended the subscription of a watcher.
+    EndWatch(WatcherId),
     /// The queue of a watcher.
     Watch(WatcherId, Watcher),
     /// An engine on another thread of this server cannot continue.
@@ -92,6 +104,8 @@ pub(super) struct Shared {
     progress: Progress,
     /// How many watchers there have been; the next one's number.
     watchers: AtomicU64,
+    /// The times of connections whose sockets are on other nodes.
+    relays: RelayTimes,
 }
 
 impl Shared {
@@ -102,8 +116,8 @@ impl Shared {
         log: Weak<dyn Log>,
     ) -> Shared {
         let (meters, watchers) = (Meters::default(), AtomicU64::new(0));
-        let alarm = Arc::new(alarm);
-        Shared { alarm, meters, passwords, games, log, progress: Progress::default(), watchers }
+        let (alarm, progress, relays) = (Arc::new(alarm), Default::default(), Default::default());
+        Shared { alarm, meters, passwords, games, log, progress, watchers, relays }
     }
 }
 
@@ -138,7 +152,7 @@ pub struct Handle {
     inbox: Sender<Message>,
     alarm: Arc<Alarm>,
     shared: Arc<Shared>,
-    /// Whether others look at the progress with the inbox.
+    /// True if others look at the progress with the inbox.
     counts: bool,
 }
 
@@ -175,7 +189,7 @@ impl Handle {
     }
 
     /// The time up to which the lobby's engine has passed on all input, at `now`.
-    pub(super) fn passed_until(&self, now: Timestamp) -> Timestamp {
+    pub(crate) fn passed_until(&self, now: Timestamp) -> Timestamp {
         let Progress { put, handled, until, sockets_until } = &self.shared.progress;
         // In this order: messages that are put in between only make it look busier.
         let handled = handled.load(Ordering::Acquire);
@@ -187,7 +201,7 @@ impl Handle {
             true => now.before(WAKE_MS_MAX),
             false => Timestamp::from_ms(sockets_until.load(Ordering::Acquire)),
         };
-        inbox.min(sockets).min(now)
+        inbox.min(sockets).min(self.shared.relays.passed_until()).min(now)
     }
 
     /// Notes up to which time the engine's thread has handled its own sockets.
@@ -207,7 +221,7 @@ impl Handle {
         (Handle::new(inbox, shared), receiver)
     }
 
-    pub(super) fn put(&self, message: Message) {
+    pub(crate) fn put(&self, message: Message) {
         if self.counts {
             self.shared.progress.put.fetch_add(1, Ordering::AcqRel);
         }
@@ -222,7 +236,7 @@ impl Handle {
     }
 
     /// Sends an input that holds a place in the inbox.
-    pub(crate) fn send_placed(&self, input: Input, place: Place) {
+    pub(crate) fn send_placed(&self, input: Input, place: InboxPlace) {
         self.put(Message::Placed(input, place));
     }
 
@@ -260,6 +274,16 @@ impl Handle {
             self.shared.meters.read_late.add();
         }
         at
+    }
+
+    /// The times of connections whose sockets are on other nodes.
+    pub(crate) fn relay_times(&self) -> &RelayTimes {
+        &self.shared.relays
+    }
+
+    /// Closes a connection that was lost with its node.
+    pub(crate) fn node_gone(&self, conn: ConnId, guard: SeatGuard) {
+        self.put(Message::NodeGone(conn, guard));
     }
 
     /// The server's counters.
@@ -312,17 +336,18 @@ impl Handle {
         answer
     }
 
-    /// Subscribes to a running topic; `None` if the engine has ended.
+    /// Subscribes to a running topic, after the state with the mark `seen`; `None` if the engine has
+    /// ended.
     pub(crate) async fn watch(
         &self,
         topic: Topic,
         seen: Option<u64>,
     ) -> Option<Result<Watch, NoWatch>> {
         let watcher = WatcherId(self.shared.watchers.fetch_add(1, Ordering::Relaxed));
-        let (queue, mut watch) = Watcher::new(None);
+        let (queue, mut watch) = Watcher::new(seen);
         self.put(Message::Watch(watcher, queue));
         let end = EndWatch { handle: self.clone(), watcher };
-        let early = self.ask(StartWatching { watcher, topic, seen }).await?;
+        let early = self.ask(StartWatching { watcher, topic }).await?;
         Some(early.map(|early| {
             watch.begin(early, Box::new(end));
             watch

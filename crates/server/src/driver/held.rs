@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_one_connection_is_bounded() {
+    fn queue_of_one_connection_is_bounded() {
         let mut held = HeldNotices::default();
         assert!(held.hold(ConnId(1), &[b'x'; BYTES_MAX], Timestamp::default()));
         assert!(!held.hold(ConnId(1), b"y", Timestamp::default()));

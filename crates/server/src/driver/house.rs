@@ -1,9 +1,10 @@
-//! House players run on threads of their own, so that a long search blocks nothing else. All engines
-//! of a server share them.
+//! House players run on threads of their own, so that a long search blocks nothing else. All
+//! engines of a server share them.
 
 use super::Handle;
-use crate::engine::{HouseQuestion, Input};
+use crate::engine::HouseQuestion;
 use agon_bots::Houses;
+use agon_driver::house_answer;
 use agon_games::GameState;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -39,12 +40,9 @@ fn think(houses: &Houses, questions: &Mutex<Receiver<Question>>) {
     loop {
         let next = questions.lock().unwrap_or_else(|broken| broken.into_inner()).recv();
         let Ok((question, game, engine)) = next else { return };
-        let HouseQuestion { key, player, name, request, limit_ms, seat } = question;
         // The announcement checked that these house players exist.
-        let Ok(mut house) = houses.make(game.name(), &name) else { continue };
-        house.limit_time(Duration::from_millis(limit_ms));
-        let answer = house.answer(player.as_str(), request.as_str(), seat, &*game);
-        let answer = answer.get().to_owned();
-        engine.send(Input::House { key, player, request, answer });
+        let Ok(mut house) = houses.make(game.name(), &question.name) else { continue };
+        house.limit_time(Duration::from_millis(question.limit_ms));
+        engine.send(house_answer(&mut *house, question, &*game));
     }
 }

@@ -18,17 +18,18 @@
 //!
 //! A server may have several engines, each with a driver and a thread of its own. The first has the
 //! lobby and the seats; the others own tournaments. They send each other messages through their
-//! inboxes.
+//! inboxes, or over a bus if they are on several nodes.
 
 mod engines;
 mod handle;
 mod held;
 mod house;
 mod notes;
-mod ports;
+mod others;
 
 use crate::clock;
-use crate::engine::query::{AnyAnswer, AnyQuery};
+use crate::cluster::NodeLinks;
+use crate::engine::query::AnyQuery;
 use crate::engine::watch::WatcherId;
 use crate::engine::{
     AskId, CloseReason, ConnId, Effect, Effects, Engine, EngineError, EngineId, EngineRole, Input,
@@ -38,20 +39,23 @@ use crate::engine::{
 use crate::gateway::{DriverSockets, Outbox, Written};
 use crate::net::Limits;
 use crate::passwords::{Attempt, Finished, Passwords, Purpose, Unchecked};
-use crate::throttle::Verdict;
+use crate::throttle::GuessVerdict;
 use crate::watch::Watcher;
 use crate::{auth, engine};
 use agon_bots::Houses;
 use agon_core::lobby::Lobby;
 use agon_core::{Millis, PlayerName, Timestamp};
+use agon_driver::snapshot_of;
 use agon_games::Registry;
-use agon_store::{Append, AppendError, Log, LogError, Snapshot, Standing};
-use engines::{Parts, resume_all};
+use agon_store::{Append, AppendError, Doubt, Log, LogError, Turn};
+use engines::resume_all;
+pub(crate) use engines::{NodeEngine, Parts};
 pub use handle::Handle;
-use handle::{Alarm, Reply, Shared};
-pub(crate) use handle::{Archive, Message};
+use handle::{Alarm, Shared};
+pub(crate) use handle::{Archive, Message, Reply};
 use held::HeldNotices;
 use house::HousePool;
+use others::OtherEngines;
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
@@ -85,9 +89,6 @@ const SLOW_TURN_PAUSE: Duration = Duration::from_secs(60);
 
 /// How often the driver looks at the lease of a log that several nodes share.
 const LEASE_PAUSE: Duration = Duration::from_millis(50);
-
-/// How long a node without a lease waits for the database before it closes its connections.
-const UNSURE_MAX: Duration = Duration::from_secs(4);
 
 /// How long the log may take for the records in flight when the server stops.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
@@ -124,10 +125,13 @@ pub enum ServerError {
     /// The database does not answer, so another node may own the log now.
     #[error("the database did not answer for {0:?}")]
     NoDatabase(Duration),
+    /// The link to the node with the lobby is lost, so the engine of cells has forgotten everything.
+    #[error("the link to the node with the lobby is lost")]
+    LinkLost,
 }
 
 impl ServerError {
-    /// Whether the server may start again at once and wait until it may own the log.
+    /// Returns whether the server may start again at once and wait until it may own the log.
     pub fn may_stand_by(&self) -> bool {
         let is_fenced = |error: &AppendError| matches!(error, AppendError::Fenced { .. });
         match self {
@@ -186,12 +190,12 @@ pub struct Driver {
     failed: Option<ServerError>,
     /// Which of the server's engines this is.
     id: EngineId,
-    /// The handles of all engines of the server, by number; none if this is the only one.
-    engines: Vec<Handle>,
+    /// How this driver reaches the other engines of the server.
+    others: OtherEngines,
     /// The drivers of the other engines, until they run on threads of their own.
-    others: Vec<Driver>,
+    waiting: Vec<Driver>,
     threads: Vec<JoinHandle<()>>,
-    /// Whether several nodes share the log.
+    /// True if several nodes share the log.
     is_leased: bool,
 }
 
@@ -205,7 +209,19 @@ impl Driver {
         limits: &Limits,
         runtime: tokio::runtime::Handle,
     ) -> Result<Driver, ServerError> {
-        let houses = Arc::new(houses);
+        Driver::open_among(None, log, games, houses, settings, limits, runtime)
+    }
+
+    /// Opens the lobby's engine of a cluster whose other nodes own cells.
+    pub fn open_among(
+        nodes: Option<Arc<NodeLinks>>,
+        log: Arc<dyn Log>,
+        games: Registry,
+        houses: Houses,
+        settings: Settings,
+        limits: &Limits,
+        runtime: tokio::runtime::Handle,
+    ) -> Result<Driver, ServerError> {
         let passwords =
             Passwords::new(Some(runtime.clone()), limits.password_checks_per_address_max);
         if let Some(now) = log.clock_ms()? {
@@ -218,13 +234,12 @@ impl Driver {
         let mut handle = Handle::new(sender, shared);
         let cell_engines = match settings.role {
             EngineRole::Lobby { cell_engines } => cell_engines,
-            EngineRole::Cells => 0,
+            EngineRole::LobbyOfNodes { .. } | EngineRole::Cells => 0,
         };
-        if cell_engines > 0 {
+        if cell_engines > 0 || nodes.is_some() {
             handle = handle.counting();
         }
-        let pool = HousePool::start(Arc::clone(&houses));
-        let parts = Parts { log, games, houses, pool, settings, runtime };
+        let parts = Parts::new(log, games, houses, settings, runtime);
         // The other engines read the lobby before the first one writes to it.
         let mut others = Vec::new();
         for number in 1..=cell_engines {
@@ -240,11 +255,19 @@ impl Driver {
         if cell_engines > 0 {
             let engines: Vec<Handle> =
                 std::iter::once(handle).chain(others.iter().map(Driver::handle)).collect();
-            others.iter_mut().for_each(|other| other.engines.clone_from(&engines));
-            driver.engines = engines;
+            for other in &mut others {
+                other.others = OtherEngines::Threads(engines.clone());
+            }
+            driver.others = OtherEngines::Threads(engines);
+        }
+        if let Some(nodes) = &nodes {
+            driver.others = OtherEngines::Nodes(Arc::clone(nodes));
         }
         driver.carry_out();
-        driver.others = resume_all(others)?;
+        driver.waiting = resume_all(others)?;
+        if let Some(nodes) = nodes {
+            nodes.attach(driver.handle());
+        }
         Ok(driver)
     }
 
@@ -254,7 +277,7 @@ impl Driver {
     }
 
     /// A summary of the engine's state.
-    pub fn status(&self) -> engine::Status {
+    pub fn status(&self) -> engine::EngineStatus {
         self.engine.status()
     }
 
@@ -270,7 +293,7 @@ impl Driver {
 
     /// Runs until the server is stopped, or the log fails.
     pub fn run(mut self) -> Result<(), ServerError> {
-        for other in std::mem::take(&mut self.others) {
+        for other in std::mem::take(&mut self.waiting) {
             let lobby = self.handle.clone();
             self.threads.push(std::thread::spawn(move || {
                 if let Err(error) = other.run() {
@@ -364,7 +387,7 @@ impl Driver {
         self.carry_out();
     }
 
-    /// Whether another engine of this server has the lobby.
+    /// Returns whether another engine of this server has the lobby.
     fn has_only_cells(&self) -> bool {
         self.id != EngineId::LOBBY
     }
@@ -375,37 +398,32 @@ impl Driver {
         if !self.is_leased {
             return Ok(());
         }
-        let mut unsure_since = None;
+        let follows = self.has_only_cells() && matches!(self.others, OtherEngines::Threads(_));
+        let (begun, mut doubt) = (Instant::now(), Doubt::default());
         loop {
-            match self.log.standing() {
-                Standing::Owner => break,
-                Standing::Lost => return Err(ServerError::TakenOver),
-                Standing::Unsure => {
-                    if self.has_only_cells() {
-                        // The thread of the lobby's engine stops the clock, and gives up.
-                        std::thread::sleep(LEASE_PAUSE);
-                        continue;
-                    }
-                    let since = *unsure_since.get_or_insert_with(|| {
-                        clock::stop();
-                        self.handle.meters().unsure.store(true, Ordering::Relaxed);
-                        tracing::warn!("the database does not answer; all clocks stand still");
-                        Instant::now()
-                    });
-                    if since.elapsed() > UNSURE_MAX {
-                        return Err(ServerError::NoDatabase(since.elapsed()));
-                    }
-                    std::thread::sleep(LEASE_PAUSE);
+            match doubt.turn(self.log.standing(), begun.elapsed()) {
+                Turn::Act => return Ok(()),
+                Turn::TakenOver => return Err(ServerError::TakenOver),
+                // The thread of the lobby's engine stops the clock, and gives up.
+                Turn::ActAgain(_) if follows => return Ok(()),
+                _ if follows => {}
+                Turn::ActAgain(silent) => {
+                    clock::resume();
+                    self.handle.meters().unsure.store(false, Ordering::Relaxed);
+                    let away_ms = silent.as_millis() as u64;
+                    tracing::info!(away_ms, "the database answers again; all clocks continue");
+                    return Ok(());
                 }
+                Turn::FallSilent => {
+                    clock::stop();
+                    self.handle.meters().unsure.store(true, Ordering::Relaxed);
+                    tracing::warn!("the database does not answer; all clocks stand still");
+                }
+                Turn::Wait => {}
+                Turn::NoDatabase(unanswered) => return Err(ServerError::NoDatabase(unanswered)),
             }
+            std::thread::sleep(LEASE_PAUSE);
         }
-        if let Some(since) = unsure_since {
-            clock::resume();
-            self.handle.meters().unsure.store(false, Ordering::Relaxed);
-            let away_ms = since.elapsed().as_millis() as u64;
-            tracing::info!(away_ms, "the database answers again; all clocks continue");
-        }
-        Ok(())
     }
 
     /// Handles a message and those that wait behind it, up to a limit.
@@ -447,6 +465,10 @@ impl Driver {
                     self.sockets.add(*open);
                 }
             }
+            Message::NodeGone(conn, guard) => {
+                self.feed(time, Input::NodeGone { conn, is_stopping: false });
+                drop(guard);
+            }
             Message::Query { query, reply } => {
                 self.queries += 1;
                 let id = QueryId(self.queries);
@@ -455,6 +477,25 @@ impl Driver {
             }
             Message::Watch(watcher, queue) => drop(self.watchers.insert(watcher, queue)),
             Message::Answered(reply, answer) => reply(answer),
+            Message::RemoteQuery { id, query } => {
+                self.queries += 1;
+                let own = QueryId(self.queries);
+                if let OtherEngines::Lobby(lobby) = &mut self.others {
+                    lobby.asked(own, id, query.clone());
+                }
+                self.feed(time, Input::Query { id: own, query: query.into_query() });
+            }
+            Message::PassedUntil(until) => {
+                if let OtherEngines::Lobby(lobby) = &mut self.others {
+                    lobby.until = until;
+                }
+            }
+            Message::Show(watcher, shown) => {
+                if let Some(queue) = self.watchers.get_mut(&watcher) {
+                    queue.show(shown);
+                }
+            }
+            Message::EndWatch(watcher) => drop(self.watchers.remove(&watcher)),
             Message::Failed(error) => self.failed = Some(error),
             Message::Committed { streams, results } => {
                 self.submitted -= 1;
@@ -496,9 +537,10 @@ impl Driver {
                 None
             }
             Input::Unwatch(watcher) => {
-                if self.watchers.remove(watcher).is_none() {
-                    let others = self.engines.iter().skip(1).filter(|_| !self.has_only_cells());
-                    others.for_each(|engine| engine.send(Input::Unwatch(*watcher)));
+                let is_here = self.watchers.remove(watcher).is_some();
+                let has_nodes = matches!(self.others, OtherEngines::Nodes(_));
+                if !self.has_only_cells() && (has_nodes || !is_here) {
+                    self.others.unwatch(*watcher);
                 }
                 None
             }
@@ -511,7 +553,8 @@ impl Driver {
         if let Some(at) = read_at {
             let until = at.before(BEHIND_MS_MAX);
             let heard_until = self.handle.meters().reads.heard_until(until);
-            let read_until = heard_until.min(self.sockets.heard_until());
+            let relayed = self.handle.relay_times().passed_until();
+            let read_until = heard_until.min(self.sockets.heard_until()).min(relayed);
             self.engine.elapse(Time { now: time.now, read_until }, until);
         }
         self.carry_out();
@@ -520,10 +563,15 @@ impl Driver {
     fn time(&self) -> Time {
         let now = clock::now_ms();
         let heard = self.handle.meters().reads.heard_until(now);
-        match self.has_only_cells() {
-            true => Time { now, read_until: heard.min(self.handle.passed_until(now)) },
-            false => Time { now, read_until: heard.min(self.sockets.heard_until()) },
-        }
+        let read_until = match &self.others {
+            OtherEngines::Lobby(lobby) => lobby.until.min(now),
+            _ if self.has_only_cells() => heard.min(self.handle.passed_until(now)),
+            _ => {
+                let relayed = self.handle.relay_times().passed_until();
+                heard.min(self.sockets.heard_until()).min(relayed)
+            }
+        };
+        Time { now, read_until }
     }
 
     /// How long until the next timer, or until a notice is due; `None` if one is due now.
@@ -601,18 +649,25 @@ impl Driver {
             Effect::HandOut(_) | Effect::Report(_) => {}
             Effect::KeepSnapshot { seq, lobby } => self.keep_snapshot(seq, *lobby),
             Effect::Show { watcher, shown } => {
-                if let Some(queue) = self.watchers.get_mut(&watcher) {
+                if let Some(shown) = self.others.show(watcher, shown)
+                    && let Some(queue) = self.watchers.get_mut(&watcher)
+                {
                     queue.show(shown);
                 }
             }
-            Effect::EndWatch { watcher } => drop(self.watchers.remove(&watcher)),
-            Effect::Reply { query, answer } => self.reply(query, answer),
-            Effect::NoReply { query } => drop(self.replies.remove(&query)),
-            Effect::Pass { to, message } => {
-                if let Some(engine) = self.engines.get(usize::from(to.0)) {
-                    engine.send(Input::Passed { from: self.id, message });
-                }
+            Effect::EndWatch { watcher } => {
+                self.others.end_watch(watcher);
+                self.watchers.remove(&watcher);
             }
+            Effect::Reply { query, answer } => {
+                let reply = self.replies.remove(&query);
+                self.others.reply(self.id, query, reply, answer);
+            }
+            Effect::NoReply { query } => {
+                self.others.no_reply(query);
+                self.replies.remove(&query);
+            }
+            Effect::Pass { to, message } => self.others.pass(self.id, to, message),
             Effect::Forward { to, query, what } => self.forward(to, query, what),
             Effect::Note(note) => notes::report(self.handle.meters(), &note),
         }
@@ -627,25 +682,17 @@ impl Driver {
         }
     }
 
-    /// Answers a query. The answer of an engine of cells follows its earlier messages to the lobby's
-    /// engine.
-    fn reply(&mut self, query: QueryId, answer: AnyAnswer) {
-        let Some(reply) = self.replies.remove(&query) else { return };
-        match self.engines.first().filter(|_| self.has_only_cells()) {
-            Some(lobby) => lobby.put(Message::Answered(reply, answer)),
-            None => reply(answer),
-        }
-    }
-
-    /// Has another engine answer a query, and show a watcher its topic.
+    /// Has another engine answer a query. A thread also gets the watcher that the query subscribes.
     fn forward(&mut self, to: EngineId, query: QueryId, what: Box<dyn AnyQuery>) {
-        let Some(engine) = self.engines.get(usize::from(to.0)) else { return };
-        let Some(reply) = self.replies.remove(&query) else { return };
-        let watcher = what.watcher();
-        if let Some((id, queue)) = watcher.and_then(|id| self.watchers.remove_entry(&id)) {
-            engine.put(Message::Watch(id, queue));
+        let reply = self.replies.remove(&query);
+        if let OtherEngines::Threads(engines) = &self.others
+            && let Some(engine) = engines.get(usize::from(to.0))
+            && let Some(watcher) = what.watcher()
+            && let Some(queue) = self.watchers.remove(&watcher)
+        {
+            engine.put(Message::Watch(watcher, queue));
         }
-        engine.put(Message::Query { query: what, reply });
+        self.others.forward(to, query, what, reply);
     }
 
     /// Writes a message, and before it the notices that wait for it. `None` if the connection is
@@ -775,9 +822,11 @@ impl Driver {
                 Err(why) => PasswordResult::NotChecked(why.to_string()),
             };
             let verdict = match result {
-                PasswordResult::Right | PasswordResult::Hashed(_) => Verdict::Right,
-                PasswordResult::Wrong => Verdict::Wrong,
-                PasswordResult::Failed(_) | PasswordResult::NotChecked(_) => Verdict::Unchecked,
+                PasswordResult::Right | PasswordResult::Hashed(_) => GuessVerdict::Right,
+                PasswordResult::Wrong => GuessVerdict::Wrong,
+                PasswordResult::Failed(_) | PasswordResult::NotChecked(_) => {
+                    GuessVerdict::Unchecked
+                }
             };
             let deliver = Box::new(move || handle.send(Input::Checked { conn, result }));
             Finished { verdict, deliver }
@@ -798,9 +847,7 @@ impl Driver {
     fn keep_snapshot(&mut self, seq: u64, lobby: Lobby) {
         let (log, handle) = (Arc::clone(&self.log), self.handle.clone());
         self.snapshot = Some(std::thread::spawn(move || {
-            let (stream, format) = (StreamKey::Lobby.name(), Lobby::SNAPSHOT_VERSION);
-            let snapshot = Snapshot { stream, format, seq, state: lobby.snapshot() };
-            if let Err(error) = log.keep_snapshot(&snapshot) {
+            if let Err(error) = log.keep_snapshot(&snapshot_of(&lobby, seq)) {
                 tracing::warn!("no snapshot of the lobby: {error}; the next start takes longer");
             }
             handle.send(Input::SnapshotKept);
@@ -860,7 +907,7 @@ impl Driver {
     /// Stops the other engines of this server, and waits until their records are durable.
     fn stop_others(&mut self) {
         if !self.has_only_cells() {
-            self.engines.iter().skip(1).for_each(|engine| engine.send(Input::Stop));
+            self.others.stop();
         }
         for thread in self.threads.drain(..) {
             // The panic hook has reported any panic of the thread.
@@ -878,7 +925,9 @@ impl Driver {
         while !leaving.is_empty() {
             let left = give_up.saturating_duration_since(Instant::now());
             match self.inbox.recv_timeout(left) {
-                Ok(Message::Input(Input::Closed { conn })) => drop(leaving.remove(&conn)),
+                Ok(Message::Input(Input::Closed { conn }) | Message::NodeGone(conn, _)) => {
+                    leaving.remove(&conn);
+                }
                 Ok(_) => {}
                 Err(_) => return,
             }

@@ -19,7 +19,7 @@ struct Waiting {
 }
 
 /// The place of one connection; dropping it gives the place up.
-pub(super) struct Place {
+pub(super) struct ArrivalTurn {
     arrivals: Arc<Arrivals>,
     number: u64,
     turn: Arc<Notify>,
@@ -27,13 +27,13 @@ pub(super) struct Place {
 
 impl Arrivals {
     /// A place behind all places given so far.
-    pub(super) fn enter(self: &Arc<Arrivals>) -> Place {
+    pub(super) fn enter(self: &Arc<Arrivals>) -> ArrivalTurn {
         let turn = Arc::new(Notify::new());
         let mut waiting = self.waiting();
         let number = waiting.next;
         waiting.next += 1;
         waiting.turns.insert(number, Arc::clone(&turn));
-        Place { arrivals: Arc::clone(self), number, turn }
+        ArrivalTurn { arrivals: Arc::clone(self), number, turn }
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -41,7 +41,7 @@ impl Arrivals {
     }
 }
 
-impl Place {
+impl ArrivalTurn {
     /// Waits until no earlier connection has a place. The future can be dropped and created again.
     pub(super) async fn turn(&self) {
         while !self.is_first() {
@@ -55,7 +55,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ArrivalTurn {
     fn drop(&mut self) {
         let mut waiting = self.arrivals.waiting();
         waiting.turns.remove(&self.number);
@@ -71,7 +71,7 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 
-    fn is_due(place: &Place) -> bool {
+    fn is_due(place: &ArrivalTurn) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         pin!(place.turn()).as_mut().poll(&mut context) == Poll::Ready(())
     }

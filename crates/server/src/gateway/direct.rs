@@ -168,7 +168,7 @@ mod tests {
     use super::super::{Limits, Outbox, Written, connection::write_to};
     use super::*;
     use crate::driver::{Handle, Message};
-    use crate::engine::{AskId, ConnId, Input, Seat};
+    use crate::engine::{AskId, ConnId, Input, SeatKind};
     use agon_core::RequestId;
     use agon_wire::websocket::{Frames, Incoming};
     use tokio::io::{AsyncReadExt, Sink};
@@ -194,7 +194,7 @@ mod tests {
             Wire::Tcp => WriteSocket::Driver(Arc::new(here.into_std().unwrap())),
             _ => WriteSocket::Task(here.into_split().1),
         };
-        let (outbox, receiver) = Outbox::new(ConnId(1), Seat::native(wire), 1_000, Some(to));
+        let (outbox, receiver) = Outbox::new(ConnId(1), SeatKind::native(wire), 1_000, Some(to));
         let liveness = Arc::clone(outbox.liveness());
         let (limits, (engine, told)) = (Limits::default(), Handle::detached());
         let task = tokio::spawn(async move {

@@ -41,11 +41,11 @@ const WAKER: Token = Token(0);
 pub(crate) struct OpenSocket {
     socket: Arc<TcpStream>,
     reader: Box<InputReader>,
-    /// Whether there may be bytes to read.
+    /// True if there may be bytes to read.
     may_read: bool,
-    /// Whether the other end sends nothing more.
+    /// True if the other end sends nothing more.
     is_closing: bool,
-    /// Whether it is among the sockets of this turn or the next.
+    /// True if it is among the sockets of this turn or the next.
     is_queued: bool,
     back: oneshot::Sender<Returned>,
 }
@@ -56,8 +56,10 @@ pub(crate) enum Returned {
     Paused(Box<InputReader>, Millis),
     /// The writer sends the last message and closes.
     LetWrite,
-    /// The connection is over.
-    Leave,
+    /// The connection is over, and the driver reports that to the engine.
+    Closed,
+    /// The socket cannot be read, and nobody has told the engine.
+    Unreadable,
 }
 
 impl OpenSocket {
@@ -155,7 +157,7 @@ impl DriverSockets {
             }
             Err(error) => {
                 tracing::warn!(conn = conn.0, %error, "a connection cannot be read");
-                let _ = open.back.send(Returned::Leave);
+                let _ = open.back.send(Returned::Unreadable);
             }
         }
     }
@@ -169,8 +171,7 @@ impl DriverSockets {
     }
 
     /// Waits for input, at most for a time. `next_input` takes it, and the rest of the turn before.
-    /// Returns by how many milliseconds
-    /// the input counts as earlier than it was read.
+    /// Returns by how many milliseconds the input counts as earlier than it was read.
     pub(crate) fn poll(&mut self, pause: Duration) -> Millis {
         let began = now_ms();
         let has_rest = !self.ready.is_empty() || !self.unfinished.is_empty();
@@ -204,7 +205,7 @@ impl DriverSockets {
         self.now.since(self.at)
     }
 
-    /// Whether the last poll found nothing.
+    /// Returns whether the last poll found nothing.
     pub(crate) fn is_quiet(&self) -> bool {
         self.ready.is_empty()
     }
@@ -240,7 +241,7 @@ impl DriverSockets {
                 // The engine learns of it before it handles what came later on other sockets: a
                 // player who reconnects was away.
                 NextInput::Leave => {
-                    self.give_back(conn, |_| Returned::Leave);
+                    self.give_back(conn, |_| Returned::Closed);
                     return Some(Input::Closed { conn });
                 }
             }
@@ -279,7 +280,7 @@ mod tests {
     use super::super::outbox::Outbox;
     use super::*;
     use crate::engine::seat_side::Framing;
-    use crate::engine::{Seat, Wire};
+    use crate::engine::{SeatKind, Wire};
     use std::io::Write;
     use std::net::TcpListener;
     use std::time::Instant;
@@ -298,7 +299,7 @@ mod tests {
         let here = Arc::new(listener.accept().unwrap().0);
         here.set_nonblocking(true).unwrap();
         let to = WriteSocket::Driver(Arc::clone(&here));
-        let (outbox, _) = Outbox::new(ConnId(conn), Seat::native(Wire::Tcp), 8, Some(to));
+        let (outbox, _) = Outbox::new(ConnId(conn), SeatKind::native(Wire::Tcp), 8, Some(to));
         let liveness = Arc::clone(outbox.liveness());
         let reader = InputReader::new(liveness, Framing::lines(100_000), limits, now_ms());
         let (open, returned) = OpenSocket::new(here, Box::new(reader));
@@ -389,7 +390,7 @@ mod tests {
         client.socket.write_all(b"{\"type\":\"ping\"}\nhello\n").unwrap();
         client.socket.shutdown(std::net::Shutdown::Both).unwrap();
         assert_eq!(turns(&mut sockets, 2).concat(), [1, 1]);
-        assert!(matches!(until_returned(&mut sockets, &mut client), Returned::Leave));
+        assert!(matches!(until_returned(&mut sockets, &mut client), Returned::Closed));
         assert!(sockets.open.is_empty());
     }
 

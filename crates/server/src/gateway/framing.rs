@@ -13,7 +13,7 @@ pub(crate) struct Batch {
     pub(crate) asks: Vec<AskId>,
     /// How many waiting messages are in it.
     pub(super) count: usize,
-    /// Whether nothing may follow.
+    /// True if nothing may follow.
     pub(crate) last: bool,
 }
 

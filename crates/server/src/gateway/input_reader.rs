@@ -1,5 +1,5 @@
-//! The input of one connection: its framing, its rate limit, and the messages in it. Who reads the
-//! socket is not decided here: a task of the runtime or the driver's thread.
+//! The input of one connection: its framing, its rate limit, and the messages in it. A task of
+//! the runtime or the driver's thread reads the socket and hands the bytes over.
 
 use super::Limits;
 use super::bucket::Bucket;
@@ -29,7 +29,7 @@ pub(crate) struct InputReader {
     liveness: Arc<Liveness>,
     framing: Framing,
     bucket: Bucket,
-    /// Whether the connection was sent a warning that it sends too fast.
+    /// True if the connection was sent a warning that it sends too fast.
     warned: bool,
     /// A message that waits for tokens of the bucket, and its length.
     unpaid: Option<Box<(Received, usize)>>,

@@ -26,10 +26,11 @@ mod sweep;
 mod tcp;
 pub(crate) mod websocket;
 
+use crate::cluster::Accepted;
 use crate::driver::Handle;
 use crate::lateness;
 use crate::ledger::Ledger;
-use crate::net::{Guest, Host, Limits, PlayerSockets, Stream, Tls, accept};
+use crate::net::{Guest, Host, Limits, PlayerSockets, Stream, Tls};
 use crate::per_minute::PerMinute;
 pub(crate) use driver_sockets::{DriverSockets, OpenSocket};
 pub use erlang::{ErlangCookie, ErlangError, ErlangSettings, NodeName, serve_erlang};
@@ -37,8 +38,7 @@ pub(crate) use outbox::{Outbox, Written};
 pub use peer::serve_peers;
 use std::net::IpAddr;
 use std::sync::{Arc, Weak};
-pub use tcp::{reject_on_standby, serve_tcp};
-use tokio::net::TcpStream;
+pub use tcp::serve_tcp;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The state that all transports of a server share.
@@ -113,13 +113,13 @@ impl Gateway {
         self.0.host.guest(from)
     }
 
-    /// A stream over an accepted socket; `None` if the handshake fails or takes too long.
-    async fn stream(&self, socket: TcpStream) -> Option<Stream> {
-        self.0.host.stream(socket).await
+    /// A stream over an accepted connection; `None` if the handshake fails or takes too long.
+    async fn stream(&self, accepted: Accepted) -> Option<Stream> {
+        self.0.host.stream(accepted).await
     }
 
-    /// A stream without TLS over an accepted socket.
-    fn plain(&self, socket: TcpStream) -> Stream {
-        self.0.host.plain(socket)
+    /// A stream without TLS over an accepted connection.
+    fn plain(&self, accepted: Accepted) -> Stream {
+        self.0.host.plain(accepted)
     }
 }

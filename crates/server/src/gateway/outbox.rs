@@ -8,7 +8,7 @@ use super::Limits;
 use super::direct::{Direct, WriteSocket, Wrote};
 use crate::clock::{AtomicTimestamp, now_ms};
 use crate::driver::Handle;
-use crate::engine::{AskId, CloseReason, ConnId, Input, Seat, Tell, Wire};
+use crate::engine::{AskId, CloseReason, ConnId, Input, SeatKind, Tell, Wire};
 use agon_core::Timestamp;
 use agon_wire::peer::PeerMessage;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -103,7 +103,7 @@ impl Outbox {
     /// cannot be written at once.
     pub(crate) fn new(
         conn: ConnId,
-        seat: Seat,
+        seat: SeatKind,
         lines_max: usize,
         socket: Option<WriteSocket>,
     ) -> (Outbox, mpsc::Receiver<Out>) {
@@ -113,7 +113,7 @@ impl Outbox {
     /// Like `new`, for a connection that shares its socket with others.
     pub(super) fn shared(
         conn: ConnId,
-        seat: Seat,
+        seat: SeatKind,
         lines_max: usize,
         taker: Box<dyn Taker>,
     ) -> (Outbox, mpsc::Receiver<Out>) {
@@ -123,7 +123,7 @@ impl Outbox {
 
     fn make(
         conn: ConnId,
-        seat: Seat,
+        seat: SeatKind,
         lines_max: usize,
         direct: Option<Direct>,
         at_once: Option<AtOnce>,
@@ -214,12 +214,12 @@ impl Outbox {
         }
     }
 
-    /// Whether several messages can be written as one: they are lines of a socket.
+    /// Returns whether several messages can be written as one: they are lines of a socket.
     pub(crate) fn joins_lines(&self) -> bool {
         self.liveness.direct.is_some() && self.liveness.wire == Wire::Tcp
     }
 
-    /// Whether messages have to be flushed: several connections share one socket.
+    /// Returns whether messages have to be flushed: several connections share one socket.
     pub(crate) fn is_shared(&self) -> bool {
         self.liveness.at_once.is_some()
     }
@@ -232,7 +232,7 @@ impl Outbox {
     }
 
     /// The capabilities of the seat behind it.
-    pub(crate) fn seat(&self) -> Seat {
+    pub(crate) fn seat(&self) -> SeatKind {
         self.liveness.seat
     }
 
@@ -254,7 +254,7 @@ impl Outbox {
 /// The liveness of a connection.
 pub(crate) struct Liveness {
     pub(super) conn: ConnId,
-    seat: Seat,
+    seat: SeatKind,
     pub(super) wire: Wire,
     outbox: mpsc::WeakSender<Out>,
     /// The socket, if any thread may write to it.
@@ -355,7 +355,7 @@ mod tests {
     /// Opens a connection and applies events at times after that; returns the messages sent at each.
     fn looked_at(wire: Wire, times: &[(u64, &str)]) -> Vec<Vec<&'static str>> {
         let (engine, _inbox) = Handle::detached();
-        let (outbox, mut receiver) = Outbox::new(ConnId(1), Seat::native(wire), 8, None);
+        let (outbox, mut receiver) = Outbox::new(ConnId(1), SeatKind::native(wire), 8, None);
         outbox.logged_in();
         let (liveness, limits) = (outbox.liveness(), Limits::default());
         let start = liveness.opened_at;
@@ -391,7 +391,7 @@ mod tests {
 
     #[test]
     fn observer_that_does_not_read_is_cut_off() {
-        let (outbox, _unread) = Outbox::new(ConnId(1), Seat::program(Wire::Fish), 1, None);
+        let (outbox, _unread) = Outbox::new(ConnId(1), SeatKind::program(Wire::Fish), 1, None);
         let message = || Box::new(PeerMessage::SignedUp { next: true });
         assert!(outbox.observe(message(), Timestamp::default()));
         assert!(!outbox.observe(message(), Timestamp::default()), "there is no room");
@@ -400,7 +400,7 @@ mod tests {
 
     #[test]
     fn full_or_closed_outbox_accepts_nothing() {
-        let (outbox, mut receiver) = Outbox::new(ConnId(1), Seat::native(Wire::Tcp), 1, None);
+        let (outbox, mut receiver) = Outbox::new(ConnId(1), SeatKind::native(Wire::Tcp), 1, None);
         let liveness = Arc::clone(outbox.liveness());
         assert_eq!(outbox.send(b"x\n", None), Written::Later);
         assert_eq!(outbox.send(b"y\n", None), Written::Full);

@@ -8,16 +8,18 @@
 //! not send its name within `order_ms` gives up its place in that order. So nobody waits longer
 //! than that for earlier connections. It may still sign up until `sign_up_ms` is over.
 
-use super::arrivals::{Arrivals, Place};
+use super::arrivals::{ArrivalTurn, Arrivals};
+use super::connection::{self, RelayedSeat};
 use super::outbox::{Liveness, Out, Outbox};
 use super::peer_observer::serve_observer;
-use super::{Gateway, Limits, Stream, accept, connection};
+use super::{Gateway, Limits, Stream};
 use crate::clock::now_ms;
+use crate::cluster::{Accepted, PortConnections};
 use crate::driver::Handle;
 use crate::engine::seat_side::{GRACE_MS, PAUSE_MS, Talk};
-use crate::engine::{CloseReason, ConnId, Input, PeerSaid, Peers, Seat, Tell};
+use crate::engine::{CloseReason, ConnId, Input, PeerSaid, Peers, SeatKind, Tell};
 use crate::net::socket;
-use agon_core::{PlayerName, Timestamp};
+use agon_core::{Millis, PlayerName, Timestamp};
 use agon_wire::fish::observer::Follow;
 use agon_wire::peer::Speaker;
 use agon_wire::sign_up::{BadSignUp, Newcomer};
@@ -28,22 +30,28 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
 /// How many bytes to read at once.
 const READ_BYTES: usize = 8 * 1024;
 
+/// How long to wait before looking again whether a reply is on its way.
+const LOOK_MS: Millis = 20;
+
+/// How long a call may be on its way to the node with the socket.
+const RELAY_MS_MAX: Millis = 2_000;
+
 /// How long a pause completes a number or a word.
 const PAUSE: Duration = Duration::from_millis(PAUSE_MS);
 
 /// Accepts programs until the task is dropped.
-pub async fn serve_peers(listener: TcpListener, gateway: Gateway, peers: Peers) {
+pub async fn serve_peers(incoming: impl Into<PortConnections>, gateway: Gateway, peers: Peers) {
+    let mut incoming = incoming.into();
     let (peers, arrivals) = (Arc::new(peers), Arc::new(Arrivals::default()));
     loop {
         let room = gateway.place().await;
-        let (socket, from) = accept(&listener).await;
+        let (accepted, from) = incoming.accept().await;
         let Some(guest) = gateway.guest(from) else {
             gateway.engine().meters().turned_away.add();
             continue;
@@ -51,16 +59,22 @@ pub async fn serve_peers(listener: TcpListener, gateway: Gateway, peers: Peers) 
         let place = arrivals.enter();
         let (gateway, peers) = (gateway.clone(), Arc::clone(&peers));
         tokio::spawn(async move {
-            visit(&gateway, socket, from, &peers, place).await;
+            visit(&gateway, accepted, from, &peers, place).await;
             drop((room, guest));
         });
     }
 }
 
 /// Serves a connection until one of the ends closes it.
-async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers, place: Place) {
+async fn visit(
+    gateway: &Gateway,
+    accepted: Accepted,
+    from: IpAddr,
+    peers: &Peers,
+    place: ArrivalTurn,
+) {
     let order = Duration::from_millis(peers.order_ms);
-    let (place, arrival) = hold(place, order, arrive(gateway, socket, peers)).await;
+    let (place, arrival) = hold(place, order, arrive(gateway, accepted, peers)).await;
     let mut arrived = match arrival {
         Some(Arrival::Player(arrived)) => *arrived,
         Some(Arrival::Observer(socket, follow)) => {
@@ -85,13 +99,14 @@ async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers
         return;
     }
     let (conn, wire) = (connection::number(), peers.wire());
-    let seat = Seat::program(wire);
+    let seat = SeatKind::program(wire);
     let (out, outbox) = Outbox::new(conn, seat, limits.outbox_lines_max, None);
     let liveness = Arc::clone(out.liveness());
     gateway.0.connections.add(&liveness);
     engine.meters().opened(wire).add();
     tracing::debug!(conn = conn.0, %from, wire = wire.word(), "a connection was opened");
     engine.open(conn, out, from);
+    let relayed = RelayedSeat::new(socket.relay().cloned(), conn);
     let talk = Talk::new(speaker, values);
     let (listens, series) = (talk.listens(), Arc::clone(&peers.series));
     let said = PeerSaid::SignUp { name, strict: peers.strict_names, listens, series };
@@ -100,7 +115,7 @@ async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers
     drop(place);
     let mut visit = Visit { conn, engine, liveness: &liveness, limits, talk, silent_at: None };
     let said_all = visit.run(&mut socket, outbox).await;
-    engine.send(Input::Closed { conn });
+    relayed.close(engine, conn);
     connection::note_end(engine, &liveness, conn);
     if said_all {
         socket::linger(&mut socket).await;
@@ -109,10 +124,10 @@ async fn visit(gateway: &Gateway, socket: TcpStream, from: IpAddr, peers: &Peers
 
 /// Runs a future, and gives up the place in the order of sign-ups if it takes too long.
 async fn hold<T>(
-    place: Place,
+    place: ArrivalTurn,
     order: Duration,
     what: impl Future<Output = T>,
-) -> (Option<Place>, T) {
+) -> (Option<ArrivalTurn>, T) {
     let mut what = pin!(what);
     match timeout(order, &mut what).await {
         Ok(done) => (Some(place), done),
@@ -141,7 +156,7 @@ struct Arrived {
 impl Arrived {
     /// Waits until all earlier connections have signed up or given up their places; `false` if this
     /// one closes first.
-    async fn wait_for_turn(&mut self, place: &Place) -> bool {
+    async fn wait_for_turn(&mut self, place: &ArrivalTurn) -> bool {
         let mut piece = [0; 512];
         loop {
             let has_room = self.values.rest().len() < READ_BYTES;
@@ -158,10 +173,10 @@ impl Arrived {
 }
 
 /// Makes the TLS handshake if needed, and reads the kind of the connection.
-async fn arrive(gateway: &Gateway, socket: TcpStream, peers: &Peers) -> Option<Arrival> {
+async fn arrive(gateway: &Gateway, accepted: Accepted, peers: &Peers) -> Option<Arrival> {
     let mut socket = match peers.tls {
-        true => gateway.stream(socket).await?,
-        false => gateway.plain(socket),
+        true => gateway.stream(accepted).await?,
+        false => gateway.plain(accepted),
     };
     let patience = Duration::from_millis(peers.sign_up_ms);
     match timeout(patience, introduction(&mut socket, peers)).await.ok()?? {
@@ -236,7 +251,7 @@ struct Visit<'a> {
     talk: Talk,
     /// When to close the connection because the open call is unanswered; the engine has its own
     /// deadline.
-    silent_at: Option<Instant>,
+    silent_at: Option<Timestamp>,
 }
 
 impl Visit<'_> {
@@ -269,7 +284,10 @@ impl Visit<'_> {
                 },
                 read = socket.read(&mut piece), if self.talk.has_room() => {
                     let Ok(count @ 1..) = read else { return false };
-                    read_at = self.engine.read_at();
+                    read_at = match socket.relay() {
+                        Some(relay) => relay.read_at(),
+                        None => self.engine.read_at(),
+                    };
                     pause_until = Some(Instant::now() + PAUSE);
                     self.liveness.heard(read_at);
                     self.talk.push(&piece[..count]);
@@ -279,12 +297,14 @@ impl Visit<'_> {
                     let said = self.talk.flush();
                     self.pass_on(said, read_at);
                 }
-                () = at(silent), if silent.is_some() => {
+                () = past(silent), if silent.is_some() => {
                     let now = now_ms();
-                    let late_ms = now.since(self.engine.meters().reads.heard_until(now));
-                    if late_ms > 0 {
-                        // The reply may be in the socket: the server itself is late.
-                        self.silent_at = Some(Instant::now() + Duration::from_millis(late_ms));
+                    let mut heard_until = self.engine.meters().reads.heard_until(now);
+                    if socket.relay().is_some() {
+                        heard_until = heard_until.min(self.engine.relay_times().passed_until());
+                    }
+                    if silent.is_some_and(|silent| heard_until < silent) {
+                        // The reply may be in the socket, or on its way: the server itself is late.
                         continue;
                     }
                     self.liveness.ends(CloseReason::Silent);
@@ -308,12 +328,17 @@ impl Visit<'_> {
         }
         let now = now_ms();
         if let Some(limit_ms) = words.limit_ms() {
-            let patience = Duration::from_millis(limit_ms.saturating_add(GRACE_MS));
-            self.silent_at = Some(Instant::now() + patience);
+            // It takes no longer until a relayed call is written, or the connection is lost.
+            let relay_ms = socket.relay().map_or(0, |_| RELAY_MS_MAX);
+            self.silent_at = Some(now.saturating_add(limit_ms + GRACE_MS + relay_ms));
         }
         let (delivered, said) = self.talk.said(words);
-        if let Some(ask) = delivered {
-            self.engine.send(Input::Delivered { conn: self.conn, ask, at: now });
+        match (delivered, socket.relay()) {
+            (Some(ask), Some(relay)) => relay.deliver(self.engine, self.conn, ask),
+            (Some(ask), None) => {
+                self.engine.send(Input::Delivered { conn: self.conn, ask, at: now });
+            }
+            (None, _) => {}
         }
         self.pass_on(said, now);
         true
@@ -327,6 +352,12 @@ impl Visit<'_> {
         }
         written.is_ok()
     }
+}
+
+/// Waits until the server's clock has passed `then`, at least for a moment.
+async fn past(then: Option<Timestamp>) {
+    let left_ms = then.map_or(0, |then| then.since(now_ms()));
+    tokio::time::sleep(Duration::from_millis(left_ms.max(LOOK_MS))).await;
 }
 
 /// Waits until `then`, or for ever.

@@ -3,10 +3,11 @@
 //! Delayed messages wait here until they are due. An observer who does not read is disconnected: by
 //! the engine when the outbox is full, or here when a write times out.
 
+use super::connection::{self, RelayedSeat};
 use super::outbox::{Liveness, Out, Outbox};
-use super::{Gateway, Limits, Stream, connection};
+use super::{Gateway, Limits, Stream};
 use crate::clock::now_ms;
-use crate::engine::{CloseReason, Input, PeerSaid, Peers, Seat};
+use crate::engine::{CloseReason, Input, PeerSaid, Peers, SeatKind};
 use crate::net::socket;
 use agon_core::Timestamp;
 use agon_wire::fish::observer::{Follow, Observer};
@@ -37,18 +38,19 @@ pub(super) async fn serve_observer(
 ) {
     let (engine, limits, wire) = (gateway.engine(), gateway.limits(), peers.wire());
     let conn = connection::number();
-    let seat = Seat::program(wire);
+    let seat = SeatKind::program(wire);
     let (out, outbox) = Outbox::new(conn, seat, limits.outbox_lines_max, None);
     let liveness = Arc::clone(out.liveness());
     gateway.0.connections.add(&liveness);
     engine.meters().opened(wire).add();
     tracing::debug!(conn = conn.0, %from, wire = wire.word(), "an observer connected");
     engine.open(conn, out, from);
+    let relayed = RelayedSeat::new(socket.relay().cloned(), conn);
     let said = PeerSaid::Observe { follow, series: Arc::clone(&peers.series) };
     engine.send(Input::Peer { conn, said, at: now_ms() });
     let mut feed = Feed { observer: Observer::new(), delayed: VecDeque::new(), limits };
     feed.run(&mut socket, outbox, &liveness).await;
-    engine.send(Input::Closed { conn });
+    relayed.close(engine, conn);
     connection::note_end(engine, &liveness, conn);
 }
 

@@ -1,25 +1,24 @@
 //! The native wire over TCP: a message is a line.
 
-use super::{Gateway, accept, connection};
+use super::{Gateway, connection};
+use crate::cluster::{Accepted, PortConnections};
 use crate::engine::seat_side::{Framing, error_line};
-use std::future::poll_fn;
-use std::task::Poll;
-use tokio::net::{TcpListener, TcpStream};
 
 /// Accepts players until the task is dropped.
-pub async fn serve_tcp(listener: TcpListener, gateway: Gateway) {
+pub async fn serve_tcp(incoming: impl Into<PortConnections>, gateway: Gateway) {
+    let mut incoming = incoming.into();
     loop {
         let place = gateway.place().await;
-        let (socket, peer) = accept(&listener).await;
+        let (accepted, peer) = incoming.accept().await;
         let Some(guest) = gateway.guest(peer) else {
             gateway.engine().meters().turned_away.add();
             tracing::debug!(from = %peer, "too many connections from one address");
-            turn_away(&gateway, &socket);
+            turn_away(&gateway, &accepted);
             continue;
         };
         let gateway = gateway.clone();
         tokio::spawn(async move {
-            if let Some(stream) = gateway.stream(socket).await {
+            if let Some(stream) = gateway.stream(accepted).await {
                 let framing = Framing::lines(gateway.limits().line_bytes_max);
                 connection::visit(&gateway, peer, stream, framing).await;
             }
@@ -28,32 +27,15 @@ pub async fn serve_tcp(listener: TcpListener, gateway: Gateway) {
     }
 }
 
-/// Rejects players, and programs of other systems, until the task is dropped: another node plays.
-pub async fn reject_on_standby(players: &TcpListener, others: &[&TcpListener], has_tls: bool) {
-    let rejecting = async {
-        loop {
-            let (socket, _) = accept(players).await;
-            if !has_tls {
-                let detail = "this node stands by for another one; connect to the next address";
-                let _ = socket.try_write(&error_line("standby", detail.to_owned()));
-            }
-        }
-    };
-    let closing = poll_fn(|context| {
-        for listener in others {
-            while let Poll::Ready(Ok(_)) = listener.poll_accept(context) {}
-        }
-        Poll::<()>::Pending
-    });
-    tokio::join!(rejecting, closing);
-}
-
 /// Sends the reason, as far as it fits into an empty socket, and closes.
-fn turn_away(gateway: &Gateway, socket: &TcpStream) {
-    // Under TLS nothing can be sent before the handshake, which is too much work for a rejected
-    // connection.
-    if !gateway.host().has_tls() {
-        let detail = "too many connections from this address; close one".to_owned();
-        let _ = socket.try_write(&error_line("too-many-connections", detail));
+fn turn_away(gateway: &Gateway, accepted: &Accepted) {
+    let detail = "too many connections from this address; close one".to_owned();
+    let words = error_line("too-many-connections", detail);
+    match accepted {
+        Accepted::Relayed(stream) => stream.say_last(&words),
+        // Under TLS nothing can be sent before the handshake, which is too much work for a rejected
+        // connection.
+        Accepted::Socket(_) if gateway.host().has_tls() => {}
+        Accepted::Socket(socket) => drop(socket.try_write(&words)),
     }
 }

@@ -8,6 +8,7 @@ mod paced;
 pub(crate) mod socket;
 mod tls;
 
+use crate::cluster::Accepted;
 use crate::driver::Handle;
 use crate::ledger::Ledger;
 pub(crate) use guests::{Guest, Guests};
@@ -59,33 +60,42 @@ impl Host {
         self.guests.enter(from, self.limits.connections_per_address_max)
     }
 
-    /// A stream over an accepted socket; `None` if the TLS handshake fails or takes too long.
-    pub(crate) async fn stream(&self, socket: TcpStream) -> Option<Stream> {
-        self.tune(&socket);
+    /// A stream over an accepted connection; `None` if the TLS handshake fails or takes too long.
+    /// The node that has a relayed connection's socket has made the handshake.
+    pub(crate) async fn stream(&self, accepted: Accepted) -> Option<Stream> {
+        let socket = match accepted {
+            Accepted::Socket(socket) => socket,
+            Accepted::Relayed(stream) => return Some(Stream::Relayed(stream)),
+        };
+        tune(&socket, &self.limits);
         let patience = Duration::from_millis(self.limits.login_ms_max.max(1));
         let accepted = Stream::accept(socket, self.tls.as_ref());
         tokio::time::timeout(patience, accepted).await.ok()?.ok()
     }
 
-    /// A stream without TLS over an accepted socket.
-    pub(crate) fn plain(&self, socket: TcpStream) -> Stream {
-        self.tune(&socket);
-        Stream::Plain(socket)
+    /// A stream without TLS over an accepted connection.
+    pub(crate) fn plain(&self, accepted: Accepted) -> Stream {
+        match accepted {
+            Accepted::Socket(socket) => {
+                tune(&socket, &self.limits);
+                Stream::Plain(socket)
+            }
+            Accepted::Relayed(stream) => Stream::Relayed(stream),
+        }
     }
+}
 
-    /// Sets keep-alive probes, so that the system notices peers that vanish.
-    pub(crate) fn tune(&self, socket: &TcpStream) {
-        let limits = &self.limits;
-        let idle = Duration::from_millis(limits.heartbeat_ms).max(Duration::from_secs(1));
-        let step = (idle / 3).max(Duration::from_secs(1));
-        let probes = socket2::TcpKeepalive::new().with_time(idle).with_interval(step);
-        let _ = socket.set_nodelay(true);
-        // On a system without these options, vanished peers are noticed later.
-        let socket = socket2::SockRef::from(socket);
-        let _ = socket.set_tcp_keepalive(&probes);
-        #[cfg(target_os = "linux")]
-        let _ = socket.set_tcp_user_timeout(Some(Duration::from_millis(limits.silence_ms_max)));
-    }
+/// Sets keep-alive probes, so that the system notices peers that vanish.
+pub(crate) fn tune(socket: &TcpStream, limits: &Limits) {
+    let idle = Duration::from_millis(limits.heartbeat_ms).max(Duration::from_secs(1));
+    let step = (idle / 3).max(Duration::from_secs(1));
+    let probes = socket2::TcpKeepalive::new().with_time(idle).with_interval(step);
+    let _ = socket.set_nodelay(true);
+    // On a system without these options, vanished peers are noticed later.
+    let socket = socket2::SockRef::from(socket);
+    let _ = socket.set_tcp_keepalive(&probes);
+    #[cfg(target_os = "linux")]
+    let _ = socket.set_tcp_user_timeout(Some(Duration::from_millis(limits.silence_ms_max)));
 }
 
 /// The next connection, and its address.

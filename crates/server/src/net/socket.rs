@@ -21,16 +21,26 @@ pub(crate) async fn read(
     from: &mut (impl AsyncRead + Unpin),
     framing: &mut Framing,
 ) -> io::Result<usize> {
-    poll_fn(|context| poll_read(from, context, |bytes| framing.push(bytes))).await
+    read_some(from, READ_BYTES, |bytes| framing.push(bytes)).await
+}
+
+/// Reads at most so many bytes; returns how many there were, 0 at the end of the input.
+pub(crate) async fn read_some(
+    from: &mut (impl AsyncRead + Unpin),
+    max: usize,
+    mut take: impl FnMut(&[u8]),
+) -> io::Result<usize> {
+    poll_fn(|context| poll_read(from, context, max, &mut take)).await
 }
 
 fn poll_read(
     from: &mut (impl AsyncRead + Unpin),
     context: &mut Context<'_>,
+    max: usize,
     take: impl FnOnce(&[u8]),
 ) -> Poll<io::Result<usize>> {
     let mut bytes = [const { MaybeUninit::uninit() }; READ_BYTES];
-    let mut piece = ReadBuf::uninit(&mut bytes);
+    let mut piece = ReadBuf::uninit(&mut bytes[..max.min(READ_BYTES)]);
     ready!(Pin::new(from).poll_read(context, &mut piece))?;
     take(piece.filled());
     Poll::Ready(Ok(piece.filled().len()))
@@ -56,7 +66,6 @@ pub(crate) async fn write(
 /// Reads and discards the rest of the input for a short time. Closing a socket with unread input
 /// would discard the last messages to the other end.
 pub(crate) async fn linger(from: &mut (impl AsyncRead + Unpin)) {
-    let drained =
-        async { while let Ok(1..) = poll_fn(|context| poll_read(from, context, |_| ())).await {} };
+    let drained = async { while let Ok(1..) = read_some(from, READ_BYTES, |_| ()).await {} };
     let _ = tokio::time::timeout(LINGER, drained).await;
 }

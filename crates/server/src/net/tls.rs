@@ -1,5 +1,6 @@
 //! TLS: a certificate from files, and sockets with or without it.
 
+use crate::cluster::RelayStream;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, RwLock};
@@ -90,10 +91,11 @@ fn read(cert: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
     Ok(config)
 }
 
-/// A socket, with TLS or without.
+/// A connection: a socket, with TLS or without, or one whose socket is on another node.
 pub(crate) enum Stream {
     Plain(TcpStream),
     Tls(Box<TlsStream<Inner>>),
+    Relayed(RelayStream),
 }
 
 /// A socket under TLS, which can move to another runtime. It is `Some` except while it moves.
@@ -155,6 +157,14 @@ impl Stream {
         }
     }
 
+    /// The relayed connection, if the socket is on another node.
+    pub(crate) fn relay(&self) -> Option<&RelayStream> {
+        match self {
+            Stream::Relayed(stream) => Some(stream),
+            Stream::Plain(_) | Stream::Tls(_) => None,
+        }
+    }
+
     /// Moves the stream to the current runtime, whose threads wait for the socket from now on.
     pub(crate) fn moved_here(self) -> std::io::Result<Stream> {
         let moved = |socket: TcpStream| TcpStream::from_std(socket.into_std()?);
@@ -165,6 +175,7 @@ impl Stream {
                 inner.0 = inner.0.take().map(moved).transpose()?;
                 Ok(Stream::Tls(tls))
             }
+            Stream::Relayed(stream) => Ok(Stream::Relayed(stream)),
         }
     }
 }
@@ -178,6 +189,7 @@ impl AsyncRead for Stream {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_read(context, buffer),
             Stream::Tls(tls) => Pin::new(tls).poll_read(context, buffer),
+            Stream::Relayed(stream) => Pin::new(stream).poll_read(context, buffer),
         }
     }
 }
@@ -191,6 +203,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_write(context, bytes),
             Stream::Tls(tls) => Pin::new(tls).poll_write(context, bytes),
+            Stream::Relayed(stream) => Pin::new(stream).poll_write(context, bytes),
         }
     }
 
@@ -198,6 +211,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_flush(context),
             Stream::Tls(tls) => Pin::new(tls).poll_flush(context),
+            Stream::Relayed(stream) => Pin::new(stream).poll_flush(context),
         }
     }
 
@@ -205,6 +219,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Stream::Plain(socket) => Pin::new(socket).poll_shutdown(context),
             Stream::Tls(tls) => Pin::new(tls).poll_shutdown(context),
+            Stream::Relayed(stream) => Pin::new(stream).poll_shutdown(context),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Accounts and sessions. Answers never contain hashes, and never repeat passwords or tokens.
 
 use super::body::{Body, Form};
+use super::caller::Caller;
 use super::listener::Peer;
 use super::page::Page;
 use super::problem::Problem;
-use super::who::Who;
 use super::{Answer, Web};
 use crate::auth;
 use crate::clock::now_ms;
@@ -16,7 +16,7 @@ use crate::engine::query::{
     Decide, FindAccount, FindPassword, IssueToken, ListAccounts, NoteLogin, Register, ShownAccount,
 };
 use crate::passwords::{Attempt, Purpose, Unchecked};
-use crate::throttle::Verdict;
+use crate::throttle::GuessVerdict;
 use agon_core::lobby::{AccountKind, LobbyCommand, PasswordHash, Role};
 use agon_core::{PlayerName, PlayerStatistics, Timestamp};
 use axum::Json;
@@ -112,7 +112,7 @@ pub(super) struct Holder {
     account: PlayerName,
     kind: AccountKind,
     role: Role,
-    /// Whether the account is a guest's, who has no password yet.
+    /// True if the account is a guest's, who has no password yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     guest: bool,
 }
@@ -171,7 +171,7 @@ pub(super) async fn new_password(
     password::check_new(&password).map_err(Problem::unprocessable)?;
     let attempt = attempt(peer, account, Purpose::New);
     let passwords = web.handle.passwords();
-    let hash = passwords.check(attempt, move || (Verdict::Right, auth::hash(&password)));
+    let hash = passwords.check(attempt, move || (GuessVerdict::Right, auth::hash(&password)));
     hash.await.map_err(unchecked)?.map_err(|_| Problem::internal())
 }
 
@@ -213,9 +213,9 @@ async fn stored(web: &Web, name: PlayerName) -> Result<PlayerName, Problem> {
     Ok(if known { name } else { names::normalized(&name) })
 }
 
-/// Whether this is the account's password. The check is as slow for names that do not exist, so
-/// that the response time does not reveal names. After wrong passwords it becomes slower and
-/// slower.
+/// Returns whether this is the account's password. The check is as slow for names that do not
+/// exist, so that the response time does not reveal names. After wrong passwords it becomes slower
+/// and slower.
 async fn check(
     web: &Web,
     Peer(from): Peer,
@@ -233,7 +233,7 @@ async fn check(
                 false
             }
         };
-        (if right { Verdict::Right } else { Verdict::Wrong }, right)
+        (if right { GuessVerdict::Right } else { GuessVerdict::Wrong }, right)
     });
     let checked = checked.await;
     let outcome = match checked {
@@ -257,13 +257,16 @@ fn unchecked(why: Unchecked) -> Problem {
     }
 }
 
-pub(super) async fn whose(State(web): State<Web>, Who { account, role, .. }: Who) -> Answer {
+pub(super) async fn of_token(
+    State(web): State<Web>,
+    Caller { account, role, .. }: Caller,
+) -> Answer {
     let found = web.ask(FindAccount(account.clone())).await?;
     let (ShownAccount { kind, guest, .. }, _) = found.ok_or_else(Problem::internal)?;
     Ok(Json(Holder { account, kind, role, guest }).into_response())
 }
 
-pub(super) async fn log_out(State(web): State<Web>, who: Who) -> Answer {
+pub(super) async fn log_out(State(web): State<Web>, who: Caller) -> Answer {
     web.ask(Decide(LobbyCommand::RevokeToken { token: who.token })).await??;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -271,13 +274,13 @@ pub(super) async fn log_out(State(web): State<Web>, who: Who) -> Answer {
 pub(super) async fn change_password(
     State(web): State<Web>,
     ConnectInfo(peer): ConnectInfo<Peer>,
-    who: Who,
+    who: Caller,
     Body(Change { old, new }): Body<Change>,
 ) -> Answer {
     password::check_new(&new).map_err(Problem::unprocessable)?;
     password::check_length(&old).map_err(Problem::unprocessable)?;
     if !check(&web, peer, &who.account, old).await? {
-        return Err(Problem::forbidden("`old` is not the account's password; send the right one"));
+        return Err(Problem::forbidden("that is not the account's password; try again"));
     }
     let password = new_password(&web, peer, &who.account, new).await?;
     let (account, keep) = (who.account, Some(who.token));

@@ -1,8 +1,8 @@
 //! Announcing a tournament over HTTP.
 
 use super::body::{Body, Form};
+use super::caller::Caller;
 use super::problem::Problem;
-use super::who::Who;
 use super::{Answer, Web, standings};
 use crate::engine::AnnounceError;
 use crate::engine::Wanted;
@@ -50,7 +50,7 @@ impl From<NotAnnounced> for Problem {
 
 pub(super) async fn announce(
     State(web): State<Web>,
-    who: Who,
+    who: Caller,
     Body(mut wanted): Body<Wanted>,
 ) -> Answer {
     if let Some(game) = wanted.rated_game() {

@@ -28,6 +28,7 @@ macro_rules! assets {
 }
 
 assets![
+    "account/staff.js",
     "app.js",
     "boards/all.js",
     "boards/board.js",
@@ -115,6 +116,7 @@ assets![
     "tournament/coming.js",
     "tournament/comparison.js",
     "tournament/lists.js",
+    "tournament/luck.js",
     "tournament/match.js",
     "tournament/progress.js",
     "tournament/rulings.js",

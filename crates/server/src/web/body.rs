@@ -1,7 +1,7 @@
 //! Bodies of requests: JSON up to a limit. Errors do not repeat secrets.
 
 use super::problem::Problem;
-use super::{Web, who};
+use super::{Web, caller};
 use axum::body::{Bytes, HttpBody, to_bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
@@ -17,7 +17,7 @@ const BODY_BYTES_MAX: usize = 64 * 1024;
 pub(super) trait Form: DeserializeOwned + JsonSchema {
     /// Its fields, for whoever got it wrong.
     const FIELDS: &str;
-    /// Whether nothing of it may be repeated: it holds a password.
+    /// True if nothing of it may be repeated, because it holds a password.
     const SECRET: bool;
 }
 
@@ -29,7 +29,7 @@ pub(super) async fn whole(web: &Web, from: IpAddr, request: Request) -> Result<R
     }
     let _place = match web.places.body(from) {
         Ok(place) => place,
-        Err(full) => who::operators_place(web, request.headers()).await.ok_or(full)?,
+        Err(full) => caller::operators_place(web, request.headers()).await.ok_or(full)?,
     };
     let (parts, body) = request.into_parts();
     let patience_ms = web.host.limits().http_body_ms_max;

@@ -3,7 +3,7 @@
 use super::accounts::name_of;
 use super::announce::Announced;
 use super::body::{Body, Form};
-use super::who::Who;
+use super::caller::Caller;
 use super::{Answer, Web};
 use crate::engine::query::PlayCasual;
 use axum::extract::State;
@@ -26,7 +26,7 @@ impl Form for CasualGame {
 
 pub(super) async fn play(
     State(web): State<Web>,
-    who: Who,
+    who: Caller,
     Body(CasualGame { game, players }): Body<CasualGame>,
 ) -> Answer {
     let players: Result<Vec<_>, _> = players.iter().map(|name| name_of(name)).collect();

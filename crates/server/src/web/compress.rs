@@ -75,7 +75,7 @@ pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes every write")
 }
 
-/// Whether the client accepts gzip: `accept-encoding` names it, and not with a weight of 0.
+/// Returns whether the client accepts gzip: `accept-encoding` names it, and not with a weight of 0.
 fn accepts_gzip(headers: &HeaderMap) -> bool {
     let all = headers.get_all(header::ACCEPT_ENCODING).iter();
     let all = all.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));

@@ -66,7 +66,7 @@ pub(super) async fn of_game(
     };
     let (delay_ms, seen) = (asked.delay_ms, asked.seen);
     let turned = move |shown: &Shown| {
-        let game = games::within(&shown.data, number)?;
+        let game = games::within(&shown.view.text(), number)?;
         let about = if game.is_over() { About::End } else { shown.about };
         Some(like(shown, about, show::text(&game)))
     };

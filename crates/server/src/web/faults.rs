@@ -2,9 +2,9 @@
 //! operators.
 
 use super::accounts::name_of;
+use super::caller::{Caller, MaybeCaller};
 use super::matches::{Found, Names};
 use super::problem::Problem;
-use super::who::{Perhaps, Who};
 use super::{Answer, Web, archive, matches, standings};
 use crate::driver::Archive;
 use crate::engine::MatchKey;
@@ -91,7 +91,7 @@ enum Eyes {
 
 impl Eyes {
     /// An operator who plays in a match counts as a player until it is over.
-    fn of(who: Option<Who>, players: &[PlayerName], over: bool) -> Eyes {
+    fn of(who: Option<Caller>, players: &[PlayerName], over: bool) -> Eyes {
         match who {
             None => Eyes::Nobodys,
             Some(who)
@@ -128,7 +128,11 @@ fn of_stream(
     Some((evidence(&lines, &archive.games, secrets).ok()?, players))
 }
 
-pub(super) async fn of_match(State(web): State<Web>, path: Names, Perhaps(who): Perhaps) -> Answer {
+pub(super) async fn of_match(
+    State(web): State<Web>,
+    path: Names,
+    MaybeCaller(who): MaybeCaller,
+) -> Answer {
     let key = matches::key_of(path)?;
     let over = matches!(matches::look(&web, &key).await?, Found::Over);
     let MatchSecrets { secrets, .. } = web.ask(FindSecrets(key.clone())).await?;
@@ -150,7 +154,7 @@ pub(super) async fn of_match(State(web): State<Web>, path: Names, Perhaps(who): 
 pub(super) async fn of_account(
     State(web): State<Web>,
     Path(name): Path<String>,
-    who: Who,
+    who: Caller,
 ) -> Answer {
     let player = if name == "me" { who.account.clone() } else { name_of(&name)? };
     if player != who.account && who.role != Role::Operator {

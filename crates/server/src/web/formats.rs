@@ -1,7 +1,7 @@
 //! Formats compared by simulation, for organisers who choose one.
 
+use super::caller::Caller;
 use super::problem::Problem;
-use super::who::Who;
 use super::{Answer, Web, archive};
 use agon_analysis::simulate::{Candidate, Question, Simulated, recommended, simulate};
 use agon_core::Format;
@@ -53,7 +53,7 @@ pub(super) struct Simulation {
 pub(super) async fn simulation(
     State(web): State<Web>,
     Query(asked): Query<Simulating>,
-    who: Result<Who, Problem>,
+    who: Result<Caller, Problem>,
 ) -> Answer {
     who?;
     let wanted = asked.want.unwrap_or(80.0) / 100.0;

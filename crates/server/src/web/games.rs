@@ -139,7 +139,7 @@ impl ShownGame {
         matches!(self, ShownGame::Waiting { .. })
     }
 
-    /// Whether the game cannot change any more.
+    /// Returns whether the game cannot change any more.
     pub(super) fn is_over(&self) -> bool {
         matches!(self, ShownGame::Over { .. } | ShownGame::NotPlayed { .. })
     }

@@ -29,7 +29,7 @@ impl Hosts {
         Hosts { any: names.iter().any(|name| name == "*"), names }
     }
 
-    /// Whether a `Host` header names this server.
+    /// Returns whether a `Host` header names this server.
     fn allow(&self, host: &str) -> bool {
         let name = host.to_ascii_lowercase();
         let name = match name.rsplit_once(':') {
@@ -85,8 +85,8 @@ fn check(hosts: &Hosts, request: &Request) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Whether a request is from a page of this host, according to the browser; programs send no
-/// origin.
+/// Returns whether a request is from a page of this host, according to the browser; programs send
+/// no origin.
 pub(super) fn is_own_origin(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
     let origin = origin.to_str().ok().and_then(|origin| origin.parse::<Uri>().ok());

@@ -2,9 +2,9 @@
 
 use super::accounts::{self, NewSession};
 use super::body::{Body, Form};
+use super::caller::Caller;
 use super::listener::Peer;
 use super::problem::Problem;
-use super::who::Who;
 use super::{Answer, Web};
 use crate::auth;
 use crate::clock::now_ms;
@@ -59,7 +59,7 @@ pub(super) async fn register(
 pub(super) async fn claim(
     State(web): State<Web>,
     ConnectInfo(peer): ConnectInfo<Peer>,
-    who: Who,
+    who: Caller,
     Body(Claiming { account, password }): Body<Claiming>,
 ) -> Answer {
     let account = accounts::name_of(&account)?;

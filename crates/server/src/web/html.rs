@@ -22,13 +22,14 @@ pub(super) const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
 
-/// Whether a client asks for HTML, as browsers do when a person opens an address.
+/// Returns whether a client asks for HTML, as browsers do when a person opens an address.
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
-/// Whether an error at this address is for people. Programs use the interface below `/api/`.
+/// Returns whether an error at this address is for people. Programs use the interface below
+/// `/api/`.
 pub(super) fn is_for_people(uri: &Uri, headers: &HeaderMap) -> bool {
     is_wanted(headers) && !uri.path().starts_with("/api/")
 }
@@ -86,6 +87,7 @@ fn whole(title: &str, content: &str) -> String {
   <nav aria-label="Main">
     <a href="/#/">Lobby</a>
     <a href="/#/play">Play</a>
+    <a href="/#/rules">Rules</a>
     <a href="/#/leaderboard">Ranks</a>
     <a href="/#/archive">Past</a>
     <a href="/#/docs">Docs</a>

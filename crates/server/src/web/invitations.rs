@@ -1,7 +1,7 @@
 //! Invitations: a player's invitations, and their replies.
 
 use super::body::{Body, Form};
-use super::who::Who;
+use super::caller::Caller;
 use super::{Answer, Web};
 use crate::engine::query::{AnswerInvitation, InvitationReply, ListInvitations, ShownInvitation};
 use agon_core::lobby::Reply;
@@ -40,7 +40,7 @@ pub(super) struct Answered {
     reply: Reply,
 }
 
-pub(super) async fn mine(State(web): State<Web>, who: Who) -> Answer {
+pub(super) async fn mine(State(web): State<Web>, who: Caller) -> Answer {
     let invitations = web.ask(ListInvitations(who.account)).await?;
     Ok(Json(Invitations { invitations }).into_response())
 }
@@ -48,7 +48,7 @@ pub(super) async fn mine(State(web): State<Web>, who: Who) -> Answer {
 pub(super) async fn answer(
     State(web): State<Web>,
     Path(id): Path<String>,
-    who: Who,
+    who: Caller,
     Body(Replying { answer: reply }): Body<Replying>,
 ) -> Answer {
     let (tournament, player) = (TournamentId::from(id), who.account);

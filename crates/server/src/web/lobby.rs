@@ -37,7 +37,7 @@ pub(super) struct Hub(Mutex<Inside>);
 struct Inside {
     watchers: Vec<Watcher>,
     latest: Option<Shown>,
-    /// Whether a task serves them.
+    /// True if a task serves them.
     looked_after: bool,
 }
 
@@ -57,7 +57,7 @@ impl Hub {
         if let Some(text) = news {
             // The first message is a snapshot.
             let about = if inside.latest.is_none() { About::Snapshot } else { About::Change };
-            let shown = Shown::new(about, text, now_ms());
+            let shown = Shown::new(about, text.into(), now_ms());
             inside.watchers.iter_mut().for_each(|watcher| watcher.show(shown.clone()));
             inside.latest = Some(shown);
         } else if let Some(latest) = &mut inside.latest {

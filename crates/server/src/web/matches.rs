@@ -25,7 +25,7 @@ pub(super) fn unknown(key: &MatchKey) -> Problem {
     Problem::not_found(format!("{tournament} has no match {id}; its page lists all matches"))
 }
 
-/// Whether an id has the form of a match's; others must not get into the name of a stream.
+/// Returns whether an id has the form of a match's; others must not get into the name of a stream.
 fn is_plain(id: &MatchId) -> bool {
     id.as_str().bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
@@ -44,7 +44,7 @@ pub(super) async fn look(web: &Web, key: &MatchKey) -> Result<Found, Problem> {
     match web.ask(FindMatch(key.clone())).await? {
         FoundMatch::NoTournament => Err(tournaments::unknown(&key.tournament)),
         FoundMatch::Nothing => Err(unknown(key)),
-        FoundMatch::Running(shown) => Ok(Found::Running(shown)),
+        FoundMatch::Running(shown) => Ok(Found::Running(shown.text())),
         FoundMatch::Over | FoundMatch::PerhapsOver => Ok(Found::Over),
     }
 }

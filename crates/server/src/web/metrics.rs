@@ -24,14 +24,14 @@ const UNSURE_PAUSE: Duration = Duration::from_millis(50);
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Health {
-    status: &'static str,
-    /// Whether new players should come: false once the server stops, and without its database.
-    ready: bool,
-    version: &'static str,
-    uptime_ms: u64,
+    pub(super) status: &'static str,
+    /// True if new players should come: false once the server stops, and without its database.
+    pub(super) ready: bool,
+    pub(super) version: &'static str,
+    pub(super) uptime_ms: u64,
 }
 
-/// Whether the engine answers; with `?ready`, whether it accepts new players.
+/// Reports whether the engine answers; with `?ready`, whether it accepts new players.
 pub(super) async fn health(State(web): State<Web>, RawQuery(query): RawQuery) -> Answer {
     let asked_ready = match query.as_deref() {
         None | Some("") => false,
@@ -91,7 +91,7 @@ pub(super) async fn metrics(State(web): State<Web>) -> Answer {
 fn running(text: &mut Exposition, counts: &Counts, meters: &Meters) {
     let Counts { status, games, .. } = counts;
     let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
-    text.labelled(("agon_build_info", "gauge"), "What runs here.", [(version, 1)]);
+    text.labelled(("agon_build_info", "gauge"), "The version that runs here.", [(version, 1)]);
     let uptime = meters.started.elapsed().as_secs();
     text.gauge("agon_uptime_seconds", "Since the process started.", uptime);
     text.gauge("agon_accounts", "Accounts there are.", status.accounts as u64);

@@ -12,6 +12,7 @@ mod answers;
 mod archive;
 mod assets;
 mod body;
+mod caller;
 mod casual;
 mod changes;
 mod compress;
@@ -44,11 +45,12 @@ mod reports;
 mod route;
 mod routes;
 mod rulings;
+mod standby;
 mod standings;
 mod start;
 mod tournaments;
-mod who;
 
+use crate::cluster::PortConnections;
 use crate::driver::Handle;
 use crate::engine::query::Query;
 use crate::net::{Guests, Host, PlayerSockets};
@@ -59,14 +61,13 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 pub use guard::Hosts;
 use listener::Peer;
-pub use listener::answer_starting;
 pub use openapi::openapi;
-use places::Place;
+use places::PlaceGuard;
 use problem::Problem;
+pub use standby::answer_starting;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 /// How long a request may take after its body was read.
@@ -122,7 +123,7 @@ fn router(web: Web) -> Router {
 
 /// Serves HTTP under these host names, and players over WebSocket, until the task is dropped.
 pub async fn serve_http(
-    listener: TcpListener,
+    incoming: impl Into<PortConnections>,
     host: Arc<Host>,
     players: PlayerSockets,
     hosts: Hosts,
@@ -141,7 +142,7 @@ pub async fn serve_http(
         analysts: Arc::default(),
     };
     tokio::spawn(standings::warm(web.clone()));
-    listener::serve(listener, router(web), host).await;
+    listener::serve(incoming.into(), router(web), host).await;
 }
 
 /// Limits the number of requests at once, and their time. Health checks are always answered.
@@ -161,11 +162,15 @@ async fn bounded(
 }
 
 /// Reads the body of a request, and gives it a place.
-async fn admitted(web: &Web, from: IpAddr, request: Request) -> Result<(Request, Place), Problem> {
+async fn admitted(
+    web: &Web,
+    from: IpAddr,
+    request: Request,
+) -> Result<(Request, PlaceGuard), Problem> {
     let request = body::whole(web, from, request).await?;
     let place = match web.places.request(from) {
         Ok(place) => place,
-        Err(full) => who::operators_place(web, request.headers()).await.ok_or(full)?,
+        Err(full) => caller::operators_place(web, request.headers()).await.ok_or(full)?,
     };
     Ok((request, place))
 }

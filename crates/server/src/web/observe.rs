@@ -132,8 +132,8 @@ impl EventsRequest {
 
     /// Answers with the only event of a finished topic; with nothing, if the client has seen it.
     pub(super) fn ended(self, data: Arc<str>) -> Answer {
-        let shown = Shown::new(About::End, data, now_ms());
-        if self.seen == Some(shown.mark) {
+        let shown = Shown::new(About::End, data.into(), now_ms());
+        if self.seen == Some(shown.view.mark()) {
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
         self.answer(Observer::once(shown))
@@ -340,8 +340,9 @@ impl Observer {
                 return Poll::Ready(next);
             };
             let Some(shown) = turned(shown) else { continue };
-            let (ends, news) = (shown.about == About::End, self.seen != Some(shown.mark));
-            self.seen = Some(shown.mark);
+            let mark = Some(shown.view.mark());
+            let (ends, news) = (shown.about == About::End, self.seen != mark);
+            self.seen = mark;
             if ends {
                 self.source = Source::Once(None);
                 self.turned = None;
@@ -365,13 +366,14 @@ fn name(shown: &Shown) -> &'static str {
 
 /// The id of an event, which identifies its content.
 fn id(shown: &Shown) -> String {
-    format!("{:016x}", shown.mark)
+    format!("{:016x}", shown.view.mark())
 }
 
 /// The data of an event: the state, which was written once for all observers, and its age.
 fn data(shown: &Shown) -> String {
     let behind_ms = now_ms().since(shown.at);
-    let object = shown.data.strip_suffix('}').unwrap_or(&shown.data);
+    let text = shown.view.text();
+    let object = text.strip_suffix('}').unwrap_or(&text);
     match shown.skipped {
         0 => format!("{object},\"behind_ms\":{behind_ms}}}"),
         skipped => format!("{object},\"behind_ms\":{behind_ms},\"skipped\":{skipped}}}"),
@@ -381,5 +383,5 @@ fn data(shown: &Shown) -> String {
 /// A message about another subject, with the same time and delay.
 pub(super) fn like(shown: &Shown, about: About, data: Arc<str>) -> Shown {
     let Shown { at, held_ms, skipped, .. } = *shown;
-    Shown { held_ms, skipped, ..Shown::new(about, data, at) }
+    Shown { held_ms, skipped, ..Shown::new(about, data.into(), at) }
 }

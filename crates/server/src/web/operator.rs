@@ -4,10 +4,10 @@
 
 use super::accounts::name_of;
 use super::body::{Body, Form};
+use super::caller::Operator;
 use super::games::Numbered;
 use super::matches::{self, Names};
 use super::problem::Problem;
-use super::who::Operator;
 use super::{Answer, Web};
 use crate::engine::NotObeyed;
 use crate::engine::query::{CarryOut, Order};

@@ -1,6 +1,6 @@
 //! Long lists, one page at a time: the entries after a name, up to a limit.
 
-use crate::engine::query::Window;
+use crate::engine::query::ListWindow;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -28,8 +28,8 @@ impl Page {
     }
 
     /// The requested part of the list.
-    pub(super) fn window(self) -> Window {
+    pub(super) fn window(self) -> ListWindow {
         let limit = self.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX);
-        Window { after: self.after.unwrap_or_default(), limit }
+        ListWindow { after: self.after.unwrap_or_default(), limit }
     }
 }

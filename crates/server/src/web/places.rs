@@ -42,7 +42,7 @@ struct Pool {
 }
 
 /// A place; dropping it frees the place.
-pub(super) struct Place {
+pub(super) struct PlaceGuard {
     _all: OwnedSemaphorePermit,
     _of_address: Option<Guest>,
 }
@@ -53,14 +53,14 @@ impl Pool {
         Pool { all, by_address, per_address_max, what }
     }
 
-    fn enter(&self, from: IpAddr) -> Result<Place, Problem> {
+    fn enter(&self, from: IpAddr) -> Result<PlaceGuard, Problem> {
         let Some(of_address) = self.by_address.enter(from, self.per_address_max) else {
             let (what, max) = (self.what, self.per_address_max);
             let detail = format!("too many {what} from this address (limit {max}); wait for some");
             return Err(Problem::slow_down(detail, RETRY_AFTER_S));
         };
         match Arc::clone(&self.all).try_acquire_owned() {
-            Ok(all) => Ok(Place { _all: all, _of_address: Some(of_address) }),
+            Ok(all) => Ok(PlaceGuard { _all: all, _of_address: Some(of_address) }),
             Err(_) => Err(Problem::busy(format!("too many {} at once", self.what))),
         }
     }
@@ -78,25 +78,25 @@ impl Places {
     }
 
     /// A place for a request whose body was read.
-    pub(super) fn request(&self, from: IpAddr) -> Result<Place, Problem> {
+    pub(super) fn request(&self, from: IpAddr) -> Result<PlaceGuard, Problem> {
         self.requests.enter(from)
     }
 
     /// A place for a body to read.
-    pub(super) fn body(&self, from: IpAddr) -> Result<Place, Problem> {
+    pub(super) fn body(&self, from: IpAddr) -> Result<PlaceGuard, Problem> {
         self.bodies.enter(from)
     }
 
     /// A place for an operator.
-    pub(super) fn operator(&self) -> Option<Place> {
+    pub(super) fn operator(&self) -> Option<PlaceGuard> {
         let all = Arc::clone(&self.operators).try_acquire_owned().ok()?;
-        Some(Place { _all: all, _of_address: None })
+        Some(PlaceGuard { _all: all, _of_address: None })
     }
 }
 
 /// Holds a place until an answer is sent. Event streams last for hours and have places of their
 /// own.
-pub(super) fn held_until_sent(response: Response, place: Place) -> Response {
+pub(super) fn held_until_sent(response: Response, place: PlaceGuard) -> Response {
     let content_type = response.headers().get(header::CONTENT_TYPE);
     let events = content_type.is_some_and(|value| value.as_bytes().starts_with(b"text/event-"));
     match events || response.status() == StatusCode::SWITCHING_PROTOCOLS {
@@ -108,7 +108,7 @@ pub(super) fn held_until_sent(response: Response, place: Place) -> Response {
 /// A body with the place of its request.
 struct Held {
     body: Body,
-    _place: Place,
+    _place: PlaceGuard,
 }
 
 impl HttpBody for Held {

@@ -36,7 +36,7 @@ pub(super) async fn play(
     Ok(switching(&key))
 }
 
-/// Whether a request asks for a WebSocket.
+/// Returns whether a request asks for a WebSocket.
 pub(super) fn wants_websocket(headers: &HeaderMap) -> bool {
     names(headers, &header::UPGRADE, "websocket")
         && names(headers, &header::CONNECTION, "upgrade")
@@ -70,7 +70,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Whether a header, which is a list of words, contains this one.
+/// Returns whether a header, which is a list of words, contains this one.
 fn names(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     let mut words = values.flat_map(|value| value.split(','));

@@ -5,8 +5,8 @@ use super::problem::Problem;
 use super::{Answer, Web, answers, archive, games, standings};
 use crate::recent::{At, KEPT_MAX};
 use agon_core::{
-    Event, GameResult, Line, Match, MatchId, MatchName, MatchReplay, MatchReport, PlayerName, Raw,
-    ReplayStep, Timestamp, TournamentId,
+    Event, GameResult, JsonText, Line, Match, MatchId, MatchName, MatchReplay, MatchReport,
+    PlayerName, Raw, ReplayStep, Timestamp, TournamentId,
 };
 use agon_games::{GameState, Registry, Seat, Viewer};
 use axum::Json;
@@ -91,7 +91,7 @@ async fn at_places(web: &Web, places: Vec<At>) -> Result<Vec<PlayedMatch>, Probl
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Shape {
-    /// Whether every step after the first has `changes` in place of its `view`.
+    /// True if every step after the first has `changes` in place of its `view`.
     #[serde(default)]
     changes: bool,
 }
@@ -194,19 +194,20 @@ fn running(played: &Match, number: u32) -> Option<&dyn GameState> {
 fn step(line: &Line, before: Option<&dyn GameState>, after: &dyn GameState) -> Option<Step> {
     let (mut seat, mut answer, mut tells) = (None, None, None);
     let drawn = match &line.event {
-        Event::GameStarted(started) => started.drawn.clone(),
+        Event::GameStarted(started) => started.drawn.as_ref(),
         Event::AnswerAccepted(accepted) => {
             let text = accepted.answer.get();
             tells = before.map(|before| after.tell(before, accepted.seat, text));
-            (seat, answer) = (Some(accepted.seat), Some(accepted.answer.clone()));
-            accepted.drawn.clone()
+            (seat, answer) = (Some(accepted.seat), Some(accepted.answer.to_raw()));
+            accepted.drawn.as_ref()
         }
         Event::SeatRemoved(removed) => {
             seat = Some(removed.seat);
-            removed.drawn.clone()
+            removed.drawn.as_ref()
         }
         _ => return None,
     };
+    let drawn = drawn.map(JsonText::to_raw);
     let (event, view) = (line.event.tag(), Some(Raw(after.view(Viewer::Full))));
     Some(Step { at: line.at, event, seat, answer, drawn, tells, view, changes: None })
 }

@@ -1,7 +1,7 @@
 //! Queues: listing the waiting players, joining and leaving.
 
+use super::caller::Caller;
 use super::problem::Problem;
-use super::who::Who;
 use super::{Answer, Web};
 use crate::engine::query::{ChangeQueue, ListQueue};
 use agon_core::PlayerName;
@@ -31,11 +31,11 @@ pub(super) async fn list(State(web): State<Web>, Path(name): Path<String>) -> An
     Ok(Json(ShownQueue { queue, players }).into_response())
 }
 
-pub(super) async fn enter(State(web): State<Web>, Path(name): Path<String>, who: Who) -> Answer {
+pub(super) async fn enter(State(web): State<Web>, Path(name): Path<String>, who: Caller) -> Answer {
     change(&web, queue_of(&name)?, who.account, true).await
 }
 
-pub(super) async fn leave(State(web): State<Web>, Path(name): Path<String>, who: Who) -> Answer {
+pub(super) async fn leave(State(web): State<Web>, Path(name): Path<String>, who: Caller) -> Answer {
     change(&web, queue_of(&name)?, who.account, false).await
 }
 

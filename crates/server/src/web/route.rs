@@ -78,7 +78,7 @@ pub(super) struct Route {
     pub(super) access: Access,
     pub(super) query: Option<Shape>,
     pub(super) takes: Option<Shape>,
-    /// Whether the body, if the route takes one, is required.
+    /// True if the body, if the route takes one, is required.
     pub(super) needs_body: bool,
     pub(super) gives: Vec<Given>,
     pub(super) fails: Vec<u16>,

@@ -50,10 +50,17 @@ fn of_accounts() -> Vec<Route> {
         Route::get(
             "/api/v1/accounts/{name}/faults",
             faults::of_account,
-            "What a player did wrong, with the evidence; `me` is who asks.",
+            "The faults of a player, with the evidence; `me` is the caller.",
         )
         .by(Owner)
         .gives::<faults::Faults>(200)
+        .fails(&[404, 422]),
+        Route::get(
+            "/api/v1/accounts/{name}/rulings",
+            rulings::of_account,
+            "The rulings of operators about an account, each with its reason.",
+        )
+        .gives::<rulings::Rulings>(200)
         .fails(&[404, 422]),
         Route::put(
             "/api/v1/accounts/me/password",
@@ -68,13 +75,13 @@ fn of_accounts() -> Vec<Route> {
             .takes::<accounts::Credentials>()
             .gives::<accounts::NewSession>(201)
             .fails(&[401, 429]),
-        Route::get("/api/v1/sessions", accounts::whose, "Whose token it is sent with.")
+        Route::get("/api/v1/sessions", accounts::of_token, "The account of the token.")
             .by(Token)
             .gives::<accounts::Holder>(200),
         Route::delete("/api/v1/sessions", accounts::log_out, "Revokes the token it is sent with.")
             .by(Token)
             .done(),
-        Route::get("/api/v1/queues/{name}", queues::list, "Who waits in a queue.")
+        Route::get("/api/v1/queues/{name}", queues::list, "The players who wait in a queue.")
             .gives::<queues::ShownQueue>(200)
             .fails(&[422]),
         Route::post("/api/v1/queues/{name}", queues::enter, "Waits in a queue once more.")
@@ -124,11 +131,11 @@ fn for_guests() -> Vec<Route> {
 
 fn of_tournaments() -> Vec<Route> {
     vec![
-        Route::get("/api/v1/lobby", lobby::one, "Who is here, who waits, and what is played.")
+        Route::get("/api/v1/lobby", lobby::one, "Connected players, queues and running games.")
             .gives::<ShownLobby>(200),
-        Route::get("/api/v1/events", events::of_lobby, "What happens in the lobby.")
+        Route::get("/api/v1/events", events::of_lobby, "Events of the lobby.")
             .events::<ShownLobby>(),
-        Route::get("/api/v1/invitations", invitations::mine, "What the account is invited to.")
+        Route::get("/api/v1/invitations", invitations::mine, "The invitations of the account.")
             .by(Token)
             .gives::<invitations::Invitations>(200),
         Route::get("/api/v1/tournaments", tournaments::list, "All tournaments, by name.")
@@ -184,7 +191,7 @@ fn of_tournaments() -> Vec<Route> {
         Route::get(
             "/api/v1/tournaments/{id}/events",
             events::of_tournament,
-            "What happens in a tournament.",
+            "Events of a tournament.",
         )
         .events::<ShownTournament>()
         .fails(&[404, 409]),
@@ -251,14 +258,14 @@ fn of_matches() -> Vec<Route> {
         Route::get(
             "/api/v1/tournaments/{id}/matches/{match}/events",
             events::of_match,
-            "What happens in a match.",
+            "Events of a match.",
         )
         .events::<ShownMatch<'static>>()
         .fails(&[404]),
         Route::get(
             "/api/v1/tournaments/{id}/matches/{match}/faults",
             faults::of_match,
-            "What players did wrong in a match; one's own with the evidence.",
+            "The faults of players in a match; those of the caller with the evidence.",
         )
         .by(PerhapsToken)
         .gives::<faults::Faults>(200)
@@ -269,7 +276,7 @@ fn of_matches() -> Vec<Route> {
         Route::get(
             "/api/v1/tournaments/{id}/matches/{match}/games/{game}/events",
             events::of_game,
-            "What happens in a game.",
+            "Events of a game.",
         )
         .events::<games::ShownGame>()
         .fails(&[404]),
@@ -370,16 +377,20 @@ fn for_operators() -> Vec<Route> {
 
 fn of_results() -> Vec<Route> {
     vec![
-        Route::get("/api/v1/statistics/{player}", standings::of_player, "What a player has done.")
-            .gives::<PlayerStatistics>(200)
-            .fails(&[404, 422]),
+        Route::get(
+            "/api/v1/statistics/{player}",
+            standings::of_player,
+            "The statistics of a player.",
+        )
+        .gives::<PlayerStatistics>(200)
+        .fails(&[404, 422]),
         Route::get("/api/v1/ladders/{game}", standings::ladder, "Ratings at a game, best first.")
             .gives::<standings::Ladder>(200)
             .fails(&[404]),
         Route::get(
             "/api/v1/ladders/{game}/history/{player}",
             standings::history,
-            "How a player's rating came to be.",
+            "The history of a player's rating.",
         )
         .gives::<standings::RatingHistory>(200)
         .fails(&[404, 422]),
@@ -412,7 +423,7 @@ fn of_the_server() -> Vec<Route> {
         )
         .gives::<Value>(200)
         .fails(&[404]),
-        Route::get("/", start::page, "What goes on, for people.").text("text/html; charset=utf-8"),
+        Route::get("/", start::page, "The page for people.").text("text/html; charset=utf-8"),
         Route::get("/tv", start::page, "The same page, as a projector shows it.")
             .text("text/html; charset=utf-8"),
         Route::get("/web/{file}", assets::file, "A file of that page.")

@@ -1,8 +1,10 @@
-//! The rulings of operators in a tournament, each with its reason, for everybody.
+//! The rulings of operators about a tournament or an account, each with its reason, for everybody.
 
+use super::accounts::name_of;
+use super::problem::Problem;
 use super::tournaments::unknown;
 use super::{Answer, Web, archive};
-use crate::engine::query::{FindLobbyRulings, FindTournament, FoundTournament};
+use crate::engine::query::{FindAccountRulings, FindLobbyRulings, FindTournament, FoundTournament};
 use agon_core::lobby::{LobbyRuling, LobbyRulingKind};
 use agon_core::{
     Event, Faulted, Line, MatchId, Override, PlayerName, Ruling, Timestamp, TournamentId, Why,
@@ -14,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// The rulings in a tournament.
+/// The rulings in a tournament, or about an account.
 #[derive(Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rulings {
@@ -62,6 +64,9 @@ enum What {
     ReplayOrdered,
     Undone,
     GameVoided,
+    Blacklisted,
+    Lifted,
+    LoggedOut,
 }
 
 impl Ruled {
@@ -77,6 +82,9 @@ impl Ruled {
             LobbyRulingKind::CalledOff => What::CalledOff,
             LobbyRulingKind::Withdrawn => What::Withdrawn,
             LobbyRulingKind::Entered => What::Entered,
+            LobbyRulingKind::Blacklisted => What::Blacklisted,
+            LobbyRulingKind::Lifted => What::Lifted,
+            LobbyRulingKind::LoggedOut => What::LoggedOut,
         };
         Ruled { player: kept.player, ..Ruled::new(kept.at, what, &kept.ruling) }
     }
@@ -118,6 +126,14 @@ pub(super) async fn of_tournament(State(web): State<Web>, Path(id): Path<String>
         ruled.what != What::Withdrawn
             || withdrawn.insert((ruled.player.clone(), ruled.why.to_string()))
     });
+    Ok(Json(Rulings { rulings }).into_response())
+}
+
+pub(super) async fn of_account(State(web): State<Web>, Path(name): Path<String>) -> Answer {
+    let name = name_of(&name)?;
+    let missing = || Problem::not_found(format!("there is no account {name}"));
+    let found = web.ask(FindAccountRulings(name.clone())).await?.ok_or_else(missing)?;
+    let rulings = found.into_iter().map(Ruled::in_lobby).collect();
     Ok(Json(Rulings { rulings }).into_response())
 }
 

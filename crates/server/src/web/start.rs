@@ -5,7 +5,7 @@ use super::docs::PAGES;
 use super::html::{self, escaped};
 use super::{Answer, Web, assets, lobby};
 use crate::engine::query::{Count, Counts, TournamentEntry};
-use crate::engine::{GameCounts, Status};
+use crate::engine::{EngineStatus, GameTotals};
 use axum::extract::State;
 use axum::response::IntoResponse;
 
@@ -61,7 +61,7 @@ fn rows(tournaments: Vec<TournamentEntry>) -> Vec<Row> {
 }
 
 /// The content without scripts.
-fn plain(status: &Status, games: &GameCounts, rows: &[Row]) -> String {
+fn plain(status: &EngineStatus, games: &GameTotals, rows: &[Row]) -> String {
     let tiles = [
         (status.connections as u64, "players connected"),
         (status.accounts as u64, "accounts, house players among them"),
@@ -124,7 +124,7 @@ mod tests {
             game: String::new(),
             players: "<script>alert('x')</script> & \"eve\" won".into(),
         };
-        let page = plain(&Status::default(), &GameCounts::default(), &[row]);
+        let page = plain(&EngineStatus::default(), &GameTotals::default(), &[row]);
         assert!(page.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &quot;eve"));
         assert!(!page.contains("<script") && !page.contains("http://"), "{page}");
     }

@@ -1,12 +1,12 @@
 //! Tournaments: listing, the state of one, signing up.
 
 use super::body::{Form, OptionalBody};
+use super::caller::Caller;
 use super::page::Page;
 use super::problem::Problem;
-use super::who::Who;
 use super::{Answer, Web, answers, archive};
 use crate::engine::query::{
-    FindTournament, FoundTournament, ListLiveScores, ListTournaments, SignUp, Withdraw,
+    FindTournament, FoundTournament, ListLiveScores, ListTournaments, SignUpPlayer, Withdraw,
 };
 use crate::engine::show::LiveScore;
 use agon_core::{Age, PlayerName, TournamentId};
@@ -39,7 +39,7 @@ pub(super) struct Listed {
 pub(super) async fn list(
     State(web): State<Web>,
     Query(Listed { after, limit, mine }): Query<Listed>,
-    who: Result<Who, Problem>,
+    who: Result<Caller, Problem>,
 ) -> Answer {
     let account = if mine { Some(who?.account) } else { None };
     let window = Page::new(after, limit).window();
@@ -120,16 +120,20 @@ impl Form for Entry {
 pub(super) async fn sign_up(
     State(web): State<Web>,
     Path(id): Path<String>,
-    who: Who,
+    who: Caller,
     OptionalBody(Entry { age }): OptionalBody<Entry>,
 ) -> Answer {
     let (tournament, player) = (TournamentId::from(id), who.account);
-    let tournament = web.ask(SignUp { tournament, player: player.clone(), age }).await??;
+    let tournament = web.ask(SignUpPlayer { tournament, player: player.clone(), age }).await??;
     Ok((StatusCode::CREATED, Json(SignedUp { tournament, player })).into_response())
 }
 
 /// Withdraws a sign-up. In a running tournament, the player forfeits their matches.
-pub(super) async fn withdraw(State(web): State<Web>, Path(id): Path<String>, who: Who) -> Answer {
+pub(super) async fn withdraw(
+    State(web): State<Web>,
+    Path(id): Path<String>,
+    who: Caller,
+) -> Answer {
     let (tournament, player) = (TournamentId::from(id), who.account);
     web.ask(Withdraw { tournament, player }).await??;
     Ok(StatusCode::NO_CONTENT.into_response())

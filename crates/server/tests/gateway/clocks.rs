@@ -1,7 +1,7 @@
 //! Clocks of requests run from socket to socket: what waits inside the server is not counted.
 
 use crate::support::websocket::{Client, Heard};
-use crate::support::{Minds, Server, Setup, announcement, answer, named, until};
+use crate::support::{HouseBots, Server, Setup, announcement, answer, named, until};
 use agon_server::query::Query;
 use agon_server::{Engine, Handle, StreamKey};
 use agon_wire::websocket::{Opcode, encode};
@@ -85,7 +85,7 @@ fn a_request_that_was_not_written_yet_has_no_running_clock() {
             _ => {}
         }
     };
-    ann.say(&answer(&mut Minds::new(), "ann", "greedy", &request));
+    ann.say(&answer(&mut HouseBots::new(), "ann", "greedy", &request));
     let took_ms = first_took_ms(&server, &request);
     assert!(took_ms < ANSWER_MS, "{took_ms}");
     assert_eq!(events(&server, "player-faulted"), Vec::<Value>::new());
@@ -135,7 +135,7 @@ fn an_answer_that_waits_in_the_server_is_in_time() {
     let server = Server::start();
     let (mut ann, request) = asked(&server);
     let held = hold(&server);
-    ann.say(&answer(&mut Minds::new(), "ann", "greedy", &request));
+    ann.say(&answer(&mut HouseBots::new(), "ann", "greedy", &request));
     wait(TOO_LONG);
     drop(held);
     let took_ms = first_took_ms(&server, &request);
@@ -149,7 +149,7 @@ fn an_answer_that_was_read_too_late_is_late_however_busy_the_server_is() {
     let (mut ann, request) = asked(&server);
     let held = hold(&server);
     wait(TOO_LONG);
-    ann.say(&answer(&mut Minds::new(), "ann", "greedy", &request));
+    ann.say(&answer(&mut HouseBots::new(), "ann", "greedy", &request));
     // Pongs come from the gateway, in order: the answer is on its way to the engine.
     ann.frame(Opcode::Ping, b"");
     assert_eq!(ann.hear(), Heard::Pong(Vec::new()));

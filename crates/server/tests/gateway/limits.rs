@@ -7,7 +7,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 #[test]
-fn whoever_speaks_too_fast_is_read_slower_and_told_once() {
+fn fast_sender_is_read_slower_and_warned_once() {
     let mut setup = Setup::default();
     (setup.limits.lines_per_second_max, setup.limits.lines_burst_max) = (50, 5);
     let server = Server::with(setup);

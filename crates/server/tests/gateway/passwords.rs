@@ -25,7 +25,7 @@ fn checks(server: &Server) -> u64 {
 }
 
 #[test]
-fn of_300_guesses_at_once_five_are_checked() {
+fn five_of_300_simultaneous_guesses_are_checked() {
     let server = Server::start();
     let (_ann, _) = welcomed(&server, "ann");
     let before = checks(&server);

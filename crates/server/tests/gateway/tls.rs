@@ -87,7 +87,7 @@ fn players_and_pages_come_over_tls() {
 }
 
 #[test]
-fn whoever_does_not_speak_tls_is_let_go_and_nobody_notices() {
+fn plain_text_connection_to_a_tls_port_is_closed_and_disturbs_nobody() {
     let (server, trusted, ..) = server(10_000);
     let lines = ["{\"type\":\"hello\",\"protocol\":1,\"name\":\"x\"}\n", "GET / HTTP/1.1\r\n\r\n"];
     for (address, line) in [(server.address, lines[0]), (server.http, lines[1])] {

@@ -1,7 +1,7 @@
 //! The native wire over WebSocket.
 
 use crate::support::websocket::{Client, Heard, handshake};
-use crate::support::{Minds, Server, Setup, announcement, answer, named, player, until};
+use crate::support::{HouseBots, Server, Setup, announcement, answer, named, player, until};
 use agon_wire::websocket::Opcode;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -14,11 +14,11 @@ fn players_on_both_transports_play_a_cup() {
     ann.log_in("ann");
     until("both are in line", || server.line().len() == 2);
     server.announce(announcement("cup", "yahtzee-class", 3, 2));
-    let mut minds = Minds::new();
+    let mut bots = HouseBots::new();
     loop {
         let Heard::Message(message) = ann.hear() else { panic!("the connection stays") };
         if message["type"] == "request" {
-            ann.say(&answer(&mut minds, "ann", "greedy", &message));
+            ann.say(&answer(&mut bots, "ann", "greedy", &message));
         } else if message["about"] == "tournament-over" {
             break;
         }
@@ -50,7 +50,7 @@ fn frames_in_parts_and_control_frames_are_understood() {
 }
 
 #[test]
-fn what_is_no_message_is_said_to_be_none() {
+fn invalid_message_is_reported() {
     let mut setup = Setup::default();
     setup.limits.line_bytes_max = 200;
     let server = Server::with(setup);
@@ -150,7 +150,7 @@ fn half_a_handshake_is_not_waited_for() {
 }
 
 #[test]
-fn whoever_comes_back_on_the_other_transport_finds_its_request() {
+fn player_reconnecting_over_the_other_transport_gets_the_same_request() {
     let server = Server::start();
     let mut ann = server.connect();
     ann.say(r#"{"type":"hello","protocol":1,"name":"test"}"#);
@@ -172,7 +172,7 @@ fn whoever_comes_back_on_the_other_transport_finds_its_request() {
     assert_eq!(again, request);
     ann.expect("error", "taken-over");
     assert_eq!(ann.hear(), None);
-    socket.say(&answer(&mut Minds::new(), "ann", "greedy", &again));
+    socket.say(&answer(&mut HouseBots::new(), "ann", "greedy", &again));
     let next = socket.expect_soon("request");
     assert_ne!(next["id"], request["id"]);
     // Lost, and back over TCP.

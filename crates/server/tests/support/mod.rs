@@ -411,7 +411,7 @@ impl Client {
         }
     }
 
-    /// Whether nothing but this was said up to now.
+    /// Checks that the server has sent nothing else up to now, and returns its answer to a ping.
     pub(crate) fn is_silent(&mut self) {
         self.say(r#"{"type":"ping"}"#);
         self.expect("pong", "");
@@ -480,10 +480,10 @@ pub(crate) fn patient_player(server: &Server, name: &str, house: &str) -> (Playe
     let (words, heard) = channel::<()>();
     let (name, house) = (name.to_owned(), house.to_owned());
     let thread = std::thread::spawn(move || {
-        let mut minds = Minds::new();
+        let mut bots = HouseBots::new();
         while let Some(message) = client.hear() {
             if message["type"] == "request" && heard.recv().is_ok() {
-                client.say(&answer(&mut minds, &name, &house, &message));
+                client.say(&answer(&mut bots, &name, &house, &message));
             }
         }
     });
@@ -515,7 +515,7 @@ pub(crate) fn flaky_player(server: &Server, name: &str, house: &str, answers: u3
 /// Answers requests until the connection ends or enough were answered, or, where that is bounded,
 /// the tournament is over; says whether it is.
 fn play(client: &mut Client, name: &str, house: &str, answers: u32) -> bool {
-    let mut minds = Minds::new();
+    let mut bots = HouseBots::new();
     let mut left = answers;
     while let Some(message) = client.hear() {
         if message["about"] == "tournament-over" && answers != u32::MAX {
@@ -528,7 +528,7 @@ fn play(client: &mut Client, name: &str, house: &str, answers: u32) -> bool {
             return false;
         }
         left -= 1;
-        let line = answer(&mut minds, name, house, &message);
+        let line = answer(&mut bots, name, house, &message);
         if writeln!(client.to, "{line}").is_err() {
             return false;
         }
@@ -537,19 +537,19 @@ fn play(client: &mut Client, name: &str, house: &str, answers: u32) -> bool {
 }
 
 /// House players that answer for a player, by game.
-pub(crate) type Minds = Vec<(String, Box<dyn HousePlayer>)>;
+pub(crate) type HouseBots = Vec<(String, Box<dyn HousePlayer>)>;
 
 /// The answer to a request, as a line.
-pub(crate) fn answer(minds: &mut Minds, name: &str, house: &str, message: &Value) -> String {
+pub(crate) fn answer(bots: &mut HouseBots, name: &str, house: &str, message: &Value) -> String {
     let id = message["id"].as_str().unwrap().to_owned();
     let game = game_of(message);
-    if !minds.iter().any(|(known, _)| known == game) {
-        minds.push((game.into(), Houses::standard().make(game, house).unwrap()));
+    if !bots.iter().any(|(known, _)| known == game) {
+        bots.push((game.into(), Houses::standard().make(game, house).unwrap()));
     }
-    let (_, mind) = minds.iter_mut().find(|(known, _)| known == game).unwrap();
+    let (_, bot) = bots.iter_mut().find(|(known, _)| known == game).unwrap();
     let seat = Seat(message["seat"].as_u64().unwrap() as u8);
     let (question, view) = (message["question"].to_string(), message["view"].to_string());
-    let answer = mind.answer_text(name, &id, seat, &question, &view).unwrap();
+    let answer = bot.answer_text(name, &id, seat, &question, &view).unwrap();
     format!(r#"{{"type":"answer","id":"{id}","answer":{answer}}}"#)
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn handshake(more: &str) -> String {
     handshake_at("/api/v1/play", more)
 }
 
-/// The same, for another page.
+/// A handshake from another page.
 pub(crate) fn handshake_at(path: &str, more: &str) -> String {
     format!(
         "GET {path} HTTP/1.1\r\nhost: test\r\nupgrade: websocket\r\n\

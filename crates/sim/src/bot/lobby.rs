@@ -96,6 +96,11 @@ impl Bot {
         if said.code.as_deref() == Some("logged-in-elsewhere") {
             return vec![Act::CutAll(self.rng.between(1, 500))];
         }
+        // The server could not handle the request now, so the player repeats it.
+        if said.code.as_deref() == Some("failed") {
+            self.asking = None;
+            return Vec::new();
+        }
         // The operator sends only valid messages.
         let code = said.code.as_deref();
         let refused = code == Some("refused") || (self.number == 0 && code == Some("malformed"));

@@ -103,7 +103,7 @@ impl Bot {
         }
     }
 
-    /// Whether it uses another system's protocol only.
+    /// Returns whether it uses another system's protocol only.
     pub(crate) fn is_peer(&self) -> bool {
         self.plan.peers.is_some() && self.temper.peer && !self.temper.person
     }

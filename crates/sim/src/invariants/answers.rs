@@ -38,8 +38,8 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
             }
             let key = (player.to_string(), request.clone());
             let heard = world.history.heard.get(&key).into_iter().flatten();
-            let mut heard = heard.filter(|heard| heard.server == entry.writer);
-            if !heard.any(|heard| heard.answer == answer && heard.at <= entry.line.at) {
+            let mut heard = heard.filter(|heard| heard.server == world.seats_of(entry));
+            if !heard.any(|heard| heard.answer == answer && heard.at <= world.seat_time(entry)) {
                 return Err(format!("{request}: server {} never read {answer}", entry.writer));
             }
         }

@@ -73,6 +73,16 @@ fn no_listed_winner(streams: &Streams, lobby: &[&Line]) -> Result<(), String> {
             _ => None,
         });
         let Some((at, winners)) = ended else { continue };
+        // Without a match the winner is known at the start, which the lobby records first.
+        let has_matches = entries.iter().any(|entry| match &entry.line.event {
+            Event::RoundPaired(paired) => !paired.matches.is_empty(),
+            _ => false,
+        });
+        let started = lobby.iter().find(|line| match &line.event {
+            Event::TournamentStarted(started) => started.plan.id.as_str() == id,
+            _ => false,
+        });
+        let at = started.filter(|_| !has_matches).map_or(at, |line| line.at);
         let listed = listed_at(lobby, at.before(ON_ITS_WAY_MS), at);
         if let Some(winner) = winners.iter().find(|winner| listed.contains(winner)) {
             return Err(format!("{winner} won {id} and was on the blacklist"));

@@ -1,7 +1,7 @@
-//! In a bracket a player has at most one bye. A player who has another one advances because the
-//! other side of the round before has no winner.
+//! In a format whose rounds fill a tree, a player has at most one bye. A player who has another one
+//! advances because the other side of the round before has no winner.
 
-use super::{Streams, tournaments};
+use super::{Streams, champion, tournaments};
 use crate::world::World;
 use agon_core::{Event, PlayerName};
 use std::collections::BTreeMap;
@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
     for (id, entries) in tournaments(streams) {
         let mut byes: BTreeMap<&PlayerName, u32> = BTreeMap::new();
-        let bracket = entries.first().is_some_and(|entry| match &entry.line.event {
-            Event::TournamentCreated(created) => created.plan.policy.format.name() == "bracket",
+        let is_tree = entries.first().is_some_and(|entry| match &entry.line.event {
+            Event::TournamentCreated(created) => champion::is_tree(&created.plan.policy.format),
             _ => false,
         });
-        for entry in entries.iter().filter(|_| bracket) {
+        for entry in entries.iter().filter(|_| is_tree) {
             let Event::RoundPaired(paired) = &entry.line.event else { continue };
             // Later rounds have byes only where a match had no winner, or its winner is gone.
             let drawn = paired.byes.iter().filter(|bye| bye.walkover.is_none());

@@ -10,19 +10,36 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The players who must win a tournament of a format, as far as its matches determine them.
 type Champions = fn(&Course) -> Result<BTreeSet<PlayerName>, String>;
 
+/// A format, as the simulator knows it.
+struct Oracle {
+    format: &'static str,
+    champions: Champions,
+    /// True if its rounds fill a tree, so that only the first one has byes.
+    is_tree: bool,
+}
+
 /// The formats by name.
-const FORMATS: [(&str, Champions); 10] = [
-    ("bracket", survivors),
-    ("knockout", survivors),
-    ("round-robin", leaders),
-    ("swiss", leaders),
-    ("double-elimination", twice_beaten_leave),
-    ("groups", group_winners),
-    ("gauntlet", largest_share),
-    ("arena", arena_leaders),
-    ("stages", last_stage),
-    ("until-sure", strongest),
+const FORMATS: [Oracle; 10] = [
+    Oracle { is_tree: true, ..oracle("bracket", survivors) },
+    oracle("knockout", survivors),
+    oracle("round-robin", leaders),
+    oracle("swiss", leaders),
+    oracle("double-elimination", twice_beaten_leave),
+    oracle("groups", group_winners),
+    oracle("gauntlet", largest_share),
+    oracle("arena", arena_leaders),
+    oracle("stages", last_stage),
+    oracle("until-sure", strongest),
 ];
+
+const fn oracle(format: &'static str, champions: Champions) -> Oracle {
+    Oracle { format, champions, is_tree: false }
+}
+
+/// Returns whether the rounds of a format fill a tree.
+pub(super) fn is_tree(format: &Format) -> bool {
+    FORMATS.iter().any(|oracle| oracle.format == format.name() && oracle.is_tree)
+}
 
 pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
     for (id, entries) in tournaments(streams) {
@@ -52,9 +69,9 @@ pub(super) fn check(_world: &World, streams: &Streams) -> Result<(), String> {
 
 fn champions(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
     let format = course.format.name();
-    let champions = FORMATS.iter().find(|(name, _)| *name == format);
-    let (_, champions) = champions.ok_or_else(|| format!("no oracle for {format}"))?;
-    champions(course)
+    let oracle = FORMATS.iter().find(|oracle| oracle.format == format);
+    let oracle = oracle.ok_or_else(|| format!("no oracle for {format}"))?;
+    (oracle.champions)(course)
 }
 
 /// The champions of the last stage. A tournament of which too few players were left for the next
@@ -105,6 +122,11 @@ fn twice_beaten_leave(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
 /// The best of each group who is not out.
 fn group_winners(course: &Course) -> Result<BTreeSet<PlayerName>, String> {
     let Format::Groups(format) = &course.format else { return Err("no groups".into()) };
+    // Without a round nobody met anybody, and the players who are left win.
+    if course.rounds.is_empty() {
+        let left = course.players.iter().filter(|player| !course.is_out(player));
+        return Ok(left.cloned().collect());
+    }
     let groups = scores::groups(course);
     let best = groups.iter().flat_map(|group| {
         let is_in = |player: &PlayerName| group.contains(player) && !course.is_out(player);

@@ -15,7 +15,7 @@ pub(super) struct Played {
     now: Standing,
     /// Its state before the ruling of this pause.
     before: Option<Standing>,
-    /// Whether an operator ever ruled about it.
+    /// True if an operator ever ruled about it.
     pub(super) ruled: bool,
 }
 
@@ -64,13 +64,13 @@ pub(super) struct Course {
     pub(super) failed: BTreeSet<PlayerName>,
     rounds_ended: bool,
     pub(super) winners: Option<Vec<PlayerName>>,
-    /// Whether an operator decided the winners, and who they are.
+    /// True if an operator decided the winners, who are then in `awarded_to`.
     pub(super) awarded: bool,
     pub(super) awarded_to: Vec<PlayerName>,
 }
 
 impl Course {
-    /// Whether a player was out before the last round was over.
+    /// Returns whether a player was out before the last round was over.
     pub(super) fn is_out(&self, player: &PlayerName) -> bool {
         let mut results = self.matches().filter_map(Played::result);
         self.dropped.contains(player) || results.any(|result| result.out.contains(player))
@@ -103,7 +103,7 @@ impl Course {
         self.rounds.iter().flat_map(|(_, matches)| matches)
     }
 
-    /// Whether an operator ever ruled about a match.
+    /// Returns whether an operator ever ruled about a match.
     pub(super) fn is_ruled(&self, id: &str) -> bool {
         self.matches().any(|played| played.id.as_str() == id && played.ruled)
     }

@@ -15,7 +15,9 @@ pub(super) fn check(spoken: &Spoken<'_>, index: &Index) -> Result<(), String> {
         "request" => {
             let id = said.id.as_deref().unwrap_or_default();
             let asked = Asked::parse(id).ok_or_else(|| format!("a request called {id:?}"))?;
-            if spoken.fresh && index.resting.contains(&asked.stream()) {
+            // A request may still be on its way between two engines when a pause becomes durable.
+            let rests = index.resting.get(&asked.stream()).zip(spoken.decided_at);
+            if rests.is_some_and(|(since, decided_at)| *since <= decided_at) {
                 return Err(format!("{player} was asked {id} in a pause"));
             }
             must(index.answers(&asked) >= asked.turn, &format!("the answer before {id}"))

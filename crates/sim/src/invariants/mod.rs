@@ -24,6 +24,7 @@ use crate::disk::Entry;
 use crate::index::Index;
 use crate::said::Said;
 use crate::world::World;
+use agon_core::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -53,8 +54,8 @@ pub(crate) struct Spoken<'a> {
     pub(crate) player: &'a str,
     pub(crate) said: &'a Said,
     pub(crate) text: &'a str,
-    /// Whether the server decided on it just now, and no other server was up that may know more.
-    pub(crate) fresh: bool,
+    /// When the server decided on it, if no other server was up that may know more.
+    pub(crate) decided_at: Option<Timestamp>,
     /// Texts that no player may be sent.
     pub(crate) secrets: &'a BTreeSet<String>,
 }

@@ -4,10 +4,12 @@
 
 use super::{Streams, course, matches, tournaments};
 use crate::disk::Entry;
-use crate::history::History;
 use crate::world::World;
-use agon_core::{Event, FaultKind, Faulted, PlayerName, Timestamp, TournamentId};
+use agon_core::{Event, FaultKind, Faulted, Millis, PlayerName, Timestamp, TournamentId};
 use std::collections::BTreeSet;
+
+/// How late a notice of an engine on another node may be: the database may not answer for seconds.
+const NOTICE_MS_MAX: Millis = 8_000;
 
 pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
     for (tournament, id, entries) in matches(streams) {
@@ -39,7 +41,7 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                 }
                 // Other protocols have no message for it.
                 None if bot.is_peer() => {}
-                None if plays && stayed(&world.history, &bot.name, last.writer, last.line.at) => {
+                None if plays && stayed(world, &bot.name, last) => {
                     return Err(format!(
                         "{} was not notified of the end of {tournament}/{id}",
                         bot.name
@@ -72,8 +74,12 @@ fn champions(
     entries: &[Entry],
     winners: &[PlayerName],
 ) -> Result<(), String> {
+    // A player who had lost may win by an award. A crash can lose the second notice.
+    let is_award = |entry: &Entry| matches!(entry.line.event, Event::TournamentAwarded(_));
+    let is_awarded = entries.iter().any(is_award);
     for bot in &world.bots {
         if let Some((won, rank)) = bot.record.tournaments.get(id)
+            && (*won || !is_awarded)
             && !has_left(entries, &bot.name)
             && *won != winners.contains(&bot.name)
         {
@@ -91,8 +97,8 @@ fn champions(
     }
 }
 
-/// Whether the log says that a player withdrew, or that an operator withdrew or blacklisted them.
-/// Such a player loses a win of which they were already notified. `blame` checks the reason.
+/// Returns whether the log says that a player withdrew, or that an operator withdrew or blacklisted
+/// them. Such a player loses a win of which they were already notified. `blame` checks the reason.
 fn has_left(entries: &[Entry], player: &PlayerName) -> bool {
     entries.iter().any(|entry| match &entry.line.event {
         Event::PlayerDropped(dropped) => {
@@ -113,19 +119,30 @@ fn announced(world: &World, id: &str, results: usize) -> Result<(), String> {
     // Tournaments of a series have no announcer.
     let asked = world.plan.cups.iter().any(|cup| cup.id == id);
     match finished.filter(|_| asked) {
-        Some(end)
-            if results == 0 && stayed(&world.history, &operator.name, end.writer, end.line.at) =>
-        {
+        Some(end) if results == 0 && stayed(world, &operator.name, &end) => {
             Err(format!("{id}: {} was not sent the result", operator.name))
         }
         _ => Ok(()),
     }
 }
 
-/// Whether a player was connected from before a decision to the end of the run.
-fn stayed(history: &History, player: &PlayerName, server: u32, at: Timestamp) -> bool {
+/// Returns whether a player was connected from before a decision to the end of the run, and the
+/// engine that decided knew of it.
+fn stayed(world: &World, player: &PlayerName, entry: &Entry) -> bool {
+    let history = &world.history;
+    let (server, at) = (world.seats_of(entry), world.seat_time(entry));
+    // A notice on a link that is given up is lost.
+    let loan = history.loans.get(&entry.writer);
+    let lost_at = loan.and_then(|loan| loan.ended);
+    if lost_at.is_some_and(|lost_at| entry.durable_at + NOTICE_MS_MAX > lost_at) {
+        return false;
+    }
+    let is_known = |from: Timestamp| match world.pass_ms(entry) {
+        0 => from < at,
+        pass_ms => history.known_at(server, from, pass_ms) < at,
+    };
     let here = history.here.get(player.as_str()).into_iter().flatten();
-    let mut here = here.filter(|here| here.server == server && here.from < at);
+    let mut here = here.filter(|here| here.server == server && is_known(here.from));
     // A server may not have noticed yet that a connection has broken.
     let cuts = history.cuts_of.get(player.as_str()).map_or(&[][..], Vec::as_slice);
     here.any(|here| here.to.is_none() && cuts.iter().all(|cut| *cut < here.from))

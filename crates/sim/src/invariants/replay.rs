@@ -3,6 +3,7 @@
 
 use super::{Streams, matches, tournaments};
 use crate::disk::Entry;
+use crate::driver::Driver;
 use crate::world::World;
 use agon_core::lobby::Lobby;
 use agon_core::verify::{self, MatchCheck, Stream, TournamentCheck};
@@ -41,22 +42,26 @@ pub(super) fn live(world: &World, streams: &Streams) -> Result<(), String> {
     }
     let lobby = streams.get("lobby").into_iter().flatten().map(|entry| &entry.line);
     let folded = Lobby::fold(lobby).map_err(|error| error.to_string())?;
-    // A server that raced another may be behind, and learns of it with its next record.
-    let alone = world.servers.iter().filter(|server| world.history.was_alone(server.id));
-    for server in alone {
+    for server in world.servers.iter().filter(|server| world.knows_all(server.id)) {
         if server.driver.durable_lobby().is_some_and(|lobby| *lobby != folded) {
             return Err(format!("the lobby of server {} is not what its log says", server.id));
         }
-        for (tournament, live, secret) in server.driver.durable_matches() {
-            let id = &live.plan().id;
-            let entries = streams.get(&format!("match/{tournament}/{id}"));
-            let lines: Vec<Line> =
-                entries.into_iter().flatten().map(|entry| entry.line.clone()).collect();
-            let folded = Match::fold(&lines, &world.games, Secrets::Known(secret.of_match(id)));
-            let folded = folded.map_err(|error| format!("{tournament}/{id}: {error}"))?;
-            if !folded.same_state(live) {
-                return Err(format!("{tournament}/{id} is not what its log says"));
-            }
+        live_matches(world, &server.driver, streams)?;
+    }
+    let cells = world.cells.iter().filter(|cells| world.has_loan(cells));
+    cells.map(|cells| &cells.driver).try_for_each(|driver| live_matches(world, driver, streams))
+}
+
+fn live_matches(world: &World, driver: &Driver, streams: &Streams) -> Result<(), String> {
+    for (tournament, live, secret) in driver.durable_matches() {
+        let id = &live.plan().id;
+        let entries = streams.get(&format!("match/{tournament}/{id}"));
+        let lines: Vec<Line> =
+            entries.into_iter().flatten().map(|entry| entry.line.clone()).collect();
+        let folded = Match::fold(&lines, &world.games, Secrets::Known(secret.of_match(id)));
+        let folded = folded.map_err(|error| format!("{tournament}/{id}: {error}"))?;
+        if !folded.same_state(live) {
+            return Err(format!("{tournament}/{id} is not what its log says"));
         }
     }
     Ok(())

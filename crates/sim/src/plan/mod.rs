@@ -1,14 +1,17 @@
 //! The plan of a run, which its seed determines: the players, the tournaments, and the failures.
 
 mod cup;
+mod nodes;
 mod peers;
 
+use crate::arrangement::Arrangement;
 use crate::disk::Pace;
 use agon_bots::SplitMix64 as Rng;
 use agon_core::{Millis, Timestamp};
 use agon_engine::Peers;
 use agon_engine::SecondLogin;
 pub(crate) use cup::{Cup, Entry};
+pub(crate) use nodes::{BusFault, NodeFault, NodesPlan};
 
 /// When the world begins, in milliseconds since 1970.
 pub(crate) const BEGIN: Timestamp = Timestamp::from_ms(1_000_000);
@@ -28,9 +31,9 @@ pub(crate) struct Temper {
     pub(crate) flood: u64,
     pub(crate) second: u64,
     pub(crate) logout: u64,
-    /// Whether the player is a person, who gets time to reconnect.
+    /// True if the player is a person, who gets time to reconnect.
     pub(crate) person: bool,
-    /// Whether the player uses another system's protocol, where that port is open.
+    /// True if the player uses another system's protocol, where that port is open.
     pub(crate) peer: bool,
     /// How often the player withdraws a request, in times per thousand wake-ups.
     pub(crate) fickle: u64,
@@ -62,13 +65,42 @@ pub(crate) struct Plan {
     pub(crate) stops: Vec<Millis>,
     /// When the operator gives an order.
     pub(crate) orders: Vec<Millis>,
-    /// Whether policies blacklist players who cheat, and servers also crash right after a cheat is
+    /// True if policies blacklist players who cheat, and servers also crash right after a cheat is
     /// durable, while its effects are in flight.
     pub(crate) dies_after_cheats: bool,
+    /// True if servers also crash right after the end of a tournament is durable.
+    pub(crate) dies_after_ends: bool,
+    /// How many other engines own the tournaments.
+    pub(crate) cell_engines: u16,
+    /// The nodes, if several share a database.
+    pub(crate) nodes: Option<NodesPlan>,
 }
 
 impl Plan {
-    pub(crate) fn draw(rng: &mut Rng) -> Plan {
+    pub(crate) fn draw(rng: &mut Rng, seed: u64, arrangement: Arrangement) -> Plan {
+        let mut plan = Plan::draw_alone(rng);
+        // Drawn apart, so that all arrangements of a seed have the same players and tournaments.
+        let mut rng = Rng::new(seed).fork();
+        match arrangement {
+            Arrangement::Alone => return plan,
+            Arrangement::Engines => plan.cell_engines = rng.between(1, 3) as u16,
+            Arrangement::Nodes => {
+                plan.cell_engines = rng.below(3) as u16;
+                plan.nodes = Some(NodesPlan::draw(&mut rng, plan.chaos_ms));
+                // A second server is a node that stands by.
+                plan.rivals.clear();
+            }
+            Arrangement::Bus => {
+                plan.nodes = Some(NodesPlan::draw_with_bus(&mut rng, plan.chaos_ms));
+                plan.rivals.clear();
+                plan.crashes.truncate(2);
+            }
+        }
+        plan.dies_after_ends = rng.chance(500);
+        plan
+    }
+
+    fn draw_alone(rng: &mut Rng) -> Plan {
         let count = rng.between(2, 5) as usize;
         let mut players: Vec<Temper> = (0..count).map(|_| temper(rng)).collect();
         let cups = if rng.chance(150) { 3 } else { rng.between(1, 2) };
@@ -121,6 +153,9 @@ impl Plan {
             stops,
             orders,
             dies_after_cheats,
+            dies_after_ends: false,
+            cell_engines: 0,
+            nodes: None,
         }
     }
 

@@ -8,26 +8,35 @@
 //! all tournaments must end. The world checks every message of a server against the durable events
 //! at that moment.
 
+mod cells;
 mod chaos;
+mod clock;
+mod links;
+mod nodes;
 mod operator;
 mod servers;
 mod wires;
 
-use crate::Figures;
 use crate::bot::{Bot, Out};
-use crate::disk::Disk;
+use crate::bus::Bus;
+use crate::disk::{Disk, SharedFigures};
 use crate::driver::Driver;
 use crate::history::History;
 use crate::invariants::{self, Failure};
 use crate::network::Link;
-use crate::plan::{BEGIN, Cup, Plan, token};
+use crate::plan::{BEGIN, BusFault, Cup, NodeFault, Plan, token};
 use crate::sabotage::Sabotage;
 use crate::socket::Socket;
 use crate::trace::Trace;
+use crate::{Figures, Run};
 use agon_bots::SplitMix64 as Rng;
 use agon_core::lobby::{AccountKind, PasswordHash, Role};
 use agon_core::{Event, Millis, Secret, Timestamp, TournamentId};
 use agon_games::Registry;
+use cells::CellsEngine;
+pub(crate) use clock::Clock;
+use links::{Links, Renumbered};
+use nodes::Node;
 use operator::OperatorOrders;
 pub(crate) use operator::leaves_a_trace;
 pub(crate) use servers::LINE_BYTES_MAX;
@@ -72,6 +81,21 @@ pub(crate) enum Happening {
     /// The operator gives an order.
     Order,
     Heal,
+    /// Something goes wrong with a node or the database. Up to this often it waits a little for a
+    /// moment when the owner writes.
+    NodeFault(NodeFault, u32),
+    /// Something goes wrong with the bus, or with a node that has tournaments on loan. Up to this
+    /// often it waits a little for a moment when one writes.
+    BusFault(BusFault, u32),
+    /// A node has its connection to the bus again.
+    BusUp(u32),
+    /// A stopped process continues.
+    Continue(u32),
+    /// The cut between a node and the database ends.
+    HealLink(u32),
+    /// All connections to the database break.
+    BreakConnections,
+    PromoteStandby,
 }
 
 pub(crate) struct Server {
@@ -80,10 +104,15 @@ pub(crate) struct Server {
     pub(crate) sockets: BTreeMap<usize, Socket>,
     busy_until: Timestamp,
     started: Timestamp,
-    /// Whether the server was asked to stop.
+    /// True if the server was asked to stop.
     stopping: bool,
     /// How many steps it has taken.
     steps: u64,
+    /// The epoch with which its node owns the log.
+    epoch: Option<u64>,
+    clock: Clock,
+    /// The time up to which its engine has handled all input.
+    handled_until: Timestamp,
 }
 
 pub(crate) struct World {
@@ -97,6 +126,16 @@ pub(crate) struct World {
     pub(crate) disk: Arc<Disk>,
     pub(crate) servers: Vec<Server>,
     next_server: u32,
+    nodes: Vec<Node>,
+    /// The bus between the nodes, if they share one.
+    bus: Option<Bus>,
+    owner_links: Vec<Links>,
+    /// The engines of nodes with tournaments on loan.
+    pub(crate) cells: Vec<CellsEngine>,
+    /// By link and receiver.
+    renumbered: BTreeMap<(u64, u32), Renumbered>,
+    /// A node whose fault ends soon after the next claim, and how many claims there were.
+    hastened: Option<(u32, u64)>,
     pub(crate) links: Vec<Link>,
     /// The connection each player uses.
     current: Vec<Option<usize>>,
@@ -104,8 +143,8 @@ pub(crate) struct World {
     pub(crate) operator: OperatorOrders,
     pub(crate) history: History,
     healed: bool,
-    /// How many cheats were durable at the last crash that followed a cheat.
-    cheats_seen: u64,
+    /// How many cheats and ends of tournaments were durable at the last crash that followed one.
+    results_seen: u64,
     pub(crate) games: Registry,
     /// Secrets and tokens, which no player may ever be sent.
     secrets: BTreeSet<String>,
@@ -114,10 +153,13 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, sabotage: Option<Sabotage>, trace: Trace) -> World {
+    pub(crate) fn new(run: Run, trace: Trace) -> World {
+        let Run { seed, arrangement, sabotage } = run;
         let mut rng = Rng::new(seed);
-        let plan = Plan::draw(&mut rng);
-        let disk = Disk::new(rng.fork(), plan.pace, sabotage);
+        let plan = Plan::draw(&mut rng, seed, arrangement);
+        let disk = Disk::new(rng.fork(), plan.pace, sabotage, plan.nodes.is_some());
+        let bus = plan.nodes.as_ref().and_then(|nodes| nodes.bus.as_ref());
+        let bus = bus.map(|plan| Bus::new(Rng::new(seed), plan.trouble));
         let mut bots = vec![Bot::new(0, Default::default(), &plan, rng.fork())];
         for (at, temper) in plan.players.iter().enumerate() {
             bots.push(Bot::new(at + 1, *temper, &plan, rng.fork()));
@@ -137,13 +179,19 @@ impl World {
             disk,
             servers: Vec::new(),
             next_server: 1,
+            nodes: Vec::new(),
+            bus,
+            owner_links: Vec::new(),
+            cells: Vec::new(),
+            renumbered: BTreeMap::new(),
+            hastened: None,
             links: Vec::new(),
             current: vec![None; bots.len()],
             bots,
             operator: OperatorOrders::default(),
             history: History::default(),
             healed: false,
-            cheats_seen: 0,
+            results_seen: 0,
             games: agon_analysis::registry(),
             secrets,
             sabotage,
@@ -161,7 +209,7 @@ impl World {
     /// Runs to the end, and checks everything.
     pub(crate) fn run(&mut self) -> Result<(), Failure> {
         self.schedule();
-        self.start_server()?;
+        self.start_nodes()?;
         self.make_accounts()?;
         while !self.is_over() {
             let Some(now) = self.next_time() else {
@@ -185,8 +233,14 @@ impl World {
                 }
             }
             self.disk.advance(now);
-            self.die_after_cheats()?;
+            self.step_nodes()?;
+            self.deliver_frames()?;
+            self.advance_links()?;
+            self.die_after_results()?;
             self.step_servers()?;
+            self.step_cells()?;
+            self.flush_outgoing();
+            self.tick_links();
             self.hear_answers()?;
         }
         self.history.ended_at = self.now;
@@ -204,6 +258,14 @@ impl World {
         plan.stalls.iter().for_each(|(at, ms)| self.at(BEGIN + *at, Happening::StallAny(*ms)));
         plan.stops.iter().for_each(|at| self.at(BEGIN + *at, Happening::StopAny));
         plan.orders.iter().for_each(|at| self.at(BEGIN + *at, Happening::Order));
+        for (at, fault) in plan.nodes.iter().flat_map(|nodes| &nodes.faults) {
+            let patience = if self.rng.chance(800) { CRASH_TRIES } else { 0 };
+            self.at(BEGIN + *at, Happening::NodeFault(*fault, patience));
+        }
+        let bus = plan.nodes.iter().filter_map(|nodes| nodes.bus.as_ref());
+        for (at, fault) in bus.flat_map(|bus| &bus.faults) {
+            self.at(BEGIN + *at, Happening::BusFault(*fault, CRASH_TRIES));
+        }
         self.at(BEGIN + plan.chaos_ms, Happening::Heal);
         for bot in 0..self.bots.len() {
             self.at(BEGIN + 20 + bot as u64, Happening::Wake(bot));
@@ -242,7 +304,7 @@ impl World {
         self.disk.look(|index| index.unfinished().map(str::to_owned).collect())
     }
 
-    /// Whether the operator has the result of every announcement.
+    /// Returns whether the operator has the result of every announcement.
     fn is_announced(&self) -> bool {
         let operator = &self.bots[0].record;
         let said = |cup: &Cup| {
@@ -253,7 +315,7 @@ impl World {
     }
 
     fn is_over(&self) -> bool {
-        let quiet = self.healed && self.queue.is_empty() && self.disk.next_due().is_none();
+        let quiet = self.healed && self.queue.is_empty() && !self.disk.has_unacknowledged();
         let quiet = quiet && self.operator.has_nothing_open();
         quiet && self.is_announced() && self.unfinished().is_empty()
     }
@@ -261,12 +323,14 @@ impl World {
     fn next_time(&self) -> Option<Timestamp> {
         let happening = self.queue.peek().map(|Reverse((at, _))| *at);
         let timers = self.servers.iter().filter_map(|server| {
-            let due = server.driver.next_due()?;
+            let due = server.clock.when(server.driver.next_due()?)?;
             Some(due.max(server.busy_until))
         });
         let busy = self.servers.iter().map(|server| server.busy_until).filter(|at| *at > self.now);
         let disk = self.disk.next_due().into_iter();
-        let next = happening.into_iter().chain(timers).chain(busy).chain(disk).min();
+        let nodes = self.nodes.iter().filter_map(|node| node.next_due(self.now));
+        let next = happening.into_iter().chain(timers).chain(busy).chain(disk).chain(nodes);
+        let next = next.chain(self.links_due()).min();
         next.map(|next| next.max(self.now))
     }
 }
@@ -292,7 +356,10 @@ impl World {
     pub(crate) fn figures(&self) -> Figures {
         let streams = self.disk.streams();
         let (_, lost, torn) = self.disk.figures();
-        let History { lines, crashes, conflicts, cuts, stops, peers, .. } = self.history;
+        let History { lines, crashes, conflicts, cuts, stops, peers, silences, .. } = self.history;
+        let shared = self.disk.shared(|shared| shared.figures).unwrap_or_default();
+        let SharedFigures { claims, fenced, ambiguous, promotions, undone, loans } = shared;
+        let bus = self.bus.as_ref().map(|bus| bus.figures).unwrap_or_default();
         let obeyed = self.operator.given.iter().filter(|given| given.answer == Some(Ok(())));
         let orders = obeyed.count() as u64;
         let mut figures = Figures {
@@ -306,13 +373,29 @@ impl World {
             orders,
             lost,
             torn,
+            claims,
+            silences,
+            fenced,
+            ambiguous,
+            promotions,
+            undone,
+            loans,
+            links_lost: self.history.links_lost,
+            frames: bus.frames,
+            frames_lost: bus.lost,
+            frames_doubled: bus.doubled,
+            frames_reordered: bus.reordered,
             ..Figures::default()
         };
         for entry in streams.values().flatten() {
             figures.events += 1;
             match &entry.line.event {
                 Event::GameEnded(_) => figures.games += 1,
-                Event::AnswerAccepted(_) => figures.answers += 1,
+                Event::AnswerAccepted(_) => {
+                    figures.answers += 1;
+                    let is_lent = self.history.loans.contains_key(&entry.writer);
+                    figures.lent_answers += u64::from(is_lent);
+                }
                 Event::PlayerLeft(_) | Event::PlayerFaulted(_) | Event::WaitExpired(_) => {
                     figures.faults += 1;
                 }

@@ -4,7 +4,7 @@
 //! The operator knows what is durable. Every order has a unique reason, by which it is found in the
 //! log.
 
-use super::{Happening, World};
+use super::{Happening, Server, World};
 use crate::driver::Promise;
 use crate::invariants::Failure;
 use crate::plan::player_name;
@@ -17,7 +17,7 @@ use agon_engine::query::Order;
 pub(crate) struct Given {
     pub(crate) order: Order,
     pub(crate) why: String,
-    /// The server's answer; `None` if it crashed first.
+    /// The server's answer; `None` if it crashed first, or lost the node with the tournament.
     pub(crate) answer: Option<Result<(), String>>,
     server: u32,
     promise: Option<Promise>,
@@ -30,7 +30,7 @@ pub(crate) struct OperatorOrders {
 }
 
 impl OperatorOrders {
-    /// Whether no order is without an answer.
+    /// Returns whether no order is without an answer.
     pub(super) fn has_nothing_open(&self) -> bool {
         self.given.iter().all(|given| given.promise.is_none())
     }
@@ -62,8 +62,8 @@ impl World {
     }
 
     fn order(&mut self, order: Order) {
-        let up = self.servers.iter().position(|server| !server.stopping);
-        let Some(at) = up else { return };
+        let is_up = |server: &Server| !server.stopping && self.may_act(server.id);
+        let Some(at) = self.servers.iter().position(is_up) else { return };
         let why = format!("order {}", self.operator.given.len() + 1);
         let (by, reason) = (PlayerName::new("operator"), Why::new(&why));
         let (Ok(by), Ok(reason)) = (by, reason) else { return };
@@ -84,10 +84,11 @@ impl World {
             let given = &mut self.operator.given[at];
             let Some(promise) = &given.promise else { continue };
             let gone = self.servers.iter().all(|server| server.id != given.server);
-            given.answer = promise.take();
-            if given.answer.is_none() && !gone {
+            let taken = promise.take();
+            if taken.is_none() && !gone {
                 continue;
             }
+            given.answer = taken.flatten();
             given.promise = None;
             let (why, answer) = (given.why.clone(), given.answer.clone());
             self.trace.note(self.now, || format!("operator hears of {why}: {answer:?}"));
@@ -180,8 +181,8 @@ impl World {
     }
 }
 
-/// Whether the log holds an obeyed order under its own reason. Withdrawing a player who is already
-/// out changes nothing, and neither does an entry that the blacklist already has.
+/// Returns whether the log holds an obeyed order under its own reason. Withdrawing a player who is
+/// already out changes nothing, and neither does an entry that the blacklist already has.
 pub(crate) fn leaves_a_trace(order: &Order) -> bool {
     matches!(order, Order::Tournament(..) | Order::Game(..) | Order::Lobby(_))
 }

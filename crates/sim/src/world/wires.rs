@@ -8,7 +8,7 @@ use crate::network::{Call, Coming, Link};
 use crate::plan::{player_name, token};
 use crate::sabotage::Sabotage;
 use crate::said::{Answer, Asked, Said};
-use crate::socket::{Socket, WrittenCall, Wrote};
+use crate::socket::{Origin, Socket, WrittenCall, Wrote};
 use crate::way::{Read, Reader, Way};
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ impl World {
         let (server, bot) = (self.servers[at].id, self.links[link].bot);
         let player = player_name(bot);
         let way = self.links[link].way;
-        let Wrote { bytes, line, call: asked } = wrote;
+        let Wrote { bytes, line, call: asked, origin } = wrote;
         let (bytes, coming) = match line {
             Some(line) => {
                 let text = String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
@@ -26,7 +26,7 @@ impl World {
                 let said: Said = serde_json::from_str(&sent).map_err(|error| {
                     Failure::new("effects", format!("no message: {error}: {sent}"))
                 })?;
-                self.speak(server, link, &said, &sent)?;
+                self.speak(server, link, (&said, &sent), origin)?;
                 let text = text.into_bytes();
                 (bytes, vec![Coming { said: Some(Rc::new(said)), text }])
             }
@@ -34,11 +34,12 @@ impl World {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 let said = asked.as_ref().and_then(|asked| call(asked, &text));
                 match &said {
-                    Some(said) => self.speak(server, link, said, &text)?,
+                    Some(said) => self.speak(server, link, (said, &text), origin)?,
                     None => self.trace.note(self.now, || format!("{server} > {player}: {text}")),
                 }
                 if let Some(asked) = asked.filter(|asked| asked.replies) {
-                    let written = Written { at: self.now, server, limit_ms: asked.limit_ms };
+                    let at = self.clock_of(server);
+                    let written = Written { at, server, limit_ms: asked.limit_ms };
                     let call = Call { request: asked.request, written };
                     self.links[link].calls.push_back(call);
                     self.pair(link);
@@ -66,18 +67,30 @@ impl World {
     }
 
     /// Checks a message against the durable events, and records it.
-    fn speak(&mut self, server: u32, link: usize, said: &Said, text: &str) -> Result<(), Failure> {
-        let Link { bot, way, behind, .. } = self.links[link];
+    fn speak(
+        &mut self,
+        server: u32,
+        link: usize,
+        (said, text): (&Said, &str),
+        origin: Option<Origin>,
+    ) -> Result<(), Failure> {
+        let Link { bot, behind, .. } = self.links[link];
         let player = player_name(bot);
         self.history.lines += 1;
         self.trace.note(self.now, || format!("{server} > {player}: {}", brief(text)));
+        let superseded_at = self.superseded_at(server).flatten();
+        if origin.zip(superseded_at).is_some_and(|(origin, at)| origin.put_at >= at) {
+            let what = format!("node {server} sent {player} a line, but it did not own the log");
+            return Err(Failure::new("silence", format!("{what}: {}", brief(text))));
+        }
         // A delayed message may repeat an older decision; so may one that waits for a reply.
-        let fresh = self.history.was_alone(server) && way.is_native() && !behind;
-        let spoken = Spoken { player: &player, said, text, fresh, secrets: &self.secrets };
+        let is_fresh = self.knows_all(server) && !behind;
+        let decided_at = origin.filter(|_| is_fresh).map(Origin::not_before);
+        let spoken = Spoken { player: &player, said, text, decided_at, secrets: &self.secrets };
         self.disk.look(|index| invariants::when_spoken(&spoken, index))?;
         if let (Some(id), "request") = (&said.id, said.kind.as_str()) {
             let limit_ms = said.deadline_ms.unwrap_or(0);
-            let written = Written { at: self.now, server, limit_ms };
+            let written = Written { at: self.clock_of(server), server, limit_ms };
             let key = (player, id.clone());
             self.history.written.entry(key).or_default().push(written);
         }
@@ -191,7 +204,13 @@ impl World {
         let socket = server.driver.connect(over, server_now);
         let link = self.links.len();
         server.sockets.insert(link, socket);
-        self.links.push(Link::new(bot, server.id, way, window));
+        let id = server.id;
+        self.links.push(Link::new(bot, id, way, window));
+        // Players give a server up that does not answer.
+        if !self.may_act(id) {
+            let after_ms = self.rng.between(300, 3_000);
+            self.at(self.now + after_ms, Happening::Cut(link));
+        }
         self.current[bot] = Some(link);
         self.bots[bot].logged_in = !way.is_native();
         if !way.is_native() {
@@ -236,7 +255,7 @@ impl World {
         }
     }
 
-    /// Whether a player has yet to reconnect, or the operator to announce something.
+    /// Returns whether a player has yet to reconnect, or the operator to announce something.
     fn wants(&self, bot: usize) -> bool {
         !self.bots[bot].logged_in || !self.is_announced()
     }
@@ -315,7 +334,7 @@ impl World {
         self.look_later(at, link);
         // A gateway sends the next call as soon as it has the reply to the last one, also while the
         // engine stands still.
-        match self.links[link].way.is_native() {
+        match self.links[link].way.is_native() || !self.may_act(server) {
             true => Ok(()),
             false => self.write_link(at, link),
         }
@@ -336,22 +355,24 @@ impl World {
         match answer.filter(|said| said.kind == "answer") {
             Some(Answer { id, answer, .. }) if way.is_native() => {
                 let answer = answer.get().to_owned();
-                let heard =
-                    Heard { at: self.now, server, answer, step: (link, self.step_of(server)) };
+                let step = (link, self.step_of(server));
+                let heard = Heard { at: self.clock_of(server), server, answer, step };
                 self.history.heard.entry((player, id)).or_default().push(heard);
             }
             // On these protocols any value answers the next call.
             Some(Answer { answer, .. }) => {
                 let words = way.words(answer.get());
                 self.history.bad.entry(player).or_default().push(words);
-                self.links[link].values.push_back((self.now, answer.get().to_owned()));
+                let at = self.clock_of(server);
+                self.links[link].values.push_back((at, answer.get().to_owned()));
                 self.pair(link);
             }
             None => {
                 self.history.bad.entry(player).or_default().push(text.clone());
                 let name = way.sign_up(self.bots[bot].name.as_str());
                 if !way.is_native() && text != name {
-                    self.links[link].values.push_back((self.now, text));
+                    let at = self.clock_of(server);
+                    self.links[link].values.push_back((at, text));
                     self.pair(link);
                 }
             }
@@ -428,13 +449,14 @@ impl World {
         if !self.links[link].up {
             return;
         }
-        let bot = self.links[link].bot;
+        let Link { bot, server, .. } = self.links[link];
         self.trace.note(self.now, || format!("a connection of {} is cut", player_name(bot)));
         self.history.cuts += 1;
         self.links[link].up = false;
         let after_ms = self.rng.between(0, self.plan.delay_ms_max * 3);
         let seen_at = self.now + after_ms;
-        self.history.cuts_of.entry(player_name(bot)).or_default().push(seen_at);
+        let clock = self.clock_of(server);
+        self.history.cuts_of.entry(player_name(bot)).or_default().push(clock + after_ms);
         self.at(seen_at, Happening::ServerSeesEnd(link));
         let after_ms = self.rng.between(0, 1_000);
         self.at(self.now + after_ms, Happening::BotSeesEnd(link));

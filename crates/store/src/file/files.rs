@@ -32,7 +32,7 @@ pub struct Repair {
     pub version: u64,
     /// The lost data, which was never acknowledged.
     pub torn: Torn,
-    /// Whether the file was changed.
+    /// True if the file was changed.
     pub cut: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Slot {
 struct State {
     /// `None` until the file is scanned.
     ends: Option<Ends>,
-    /// Whether this process created the file and has not synced its folder since.
+    /// True if this process created the file and has not synced its folder since.
     is_new: bool,
     poison: Option<String>,
 }

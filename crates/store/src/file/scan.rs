@@ -126,7 +126,7 @@ fn scan_from(
     mut each: impl FnMut(&str),
 ) -> Result<Scan, LogError> {
     let mut found = Scan { stream: stream.map(str::to_owned), ..Scan::default() };
-    let mut place = Place { path: path.to_owned(), check, seq: 0, len: 0, more: 0 };
+    let mut place = ScanPosition { path: path.to_owned(), check, seq: 0, len: 0, more: 0 };
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -148,7 +148,7 @@ fn scan_from(
 }
 
 /// The position of the scan: after `seq` whole lines of `len` bytes, with `more` of a decision due.
-struct Place {
+struct ScanPosition {
     path: PathBuf,
     check: Check,
     seq: u64,
@@ -156,7 +156,7 @@ struct Place {
     more: u64,
 }
 
-impl Place {
+impl ScanPosition {
     fn accept<'a>(
         &mut self,
         line: &'a [u8],

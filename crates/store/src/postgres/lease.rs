@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::schema::{Database, describe};
 use super::writer::Ownership;
-use crate::LogError;
+use crate::{BEATS_PER_LEASE, LogError};
 
 /// The node that opens a log, as other nodes see it.
 #[derive(Clone, Debug)]
@@ -28,9 +28,6 @@ pub struct Node {
     /// How long a node may miss its heartbeats before others claim its cells.
     pub lease: Duration,
 }
-
-/// Heartbeats per lease: a few may be late or lost.
-const BEATS_PER_LEASE: u32 = 6;
 
 /// The answer to a claim.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -120,6 +117,48 @@ const RELEASE: &str = "
     UPDATE agon.cells SET owner = NULL, epoch = epoch + 1
     WHERE id = $1 AND owner = $2 AND epoch = $3";
 
+/// Lends a node the cell of its tournaments, if the lender still owns the whole log.
+const LEND: &str = "
+    WITH whole AS (
+        SELECT FROM agon.cells WHERE id = $1 AND owner = $2 AND epoch = $3 FOR SHARE
+    )
+    INSERT INTO agon.cells (id, owner, epoch) SELECT $4, $5, $6 WHERE EXISTS (SELECT FROM whole)
+    ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, epoch = excluded.epoch";
+
+/// Takes cells back that were lent. It waits for appends of the borrower that are on their way.
+const TAKE_BACK: &str = "
+    WITH whole AS (
+        SELECT FROM agon.cells WHERE id = $1 AND owner = $2 AND epoch = $3 FOR SHARE
+    )
+    DELETE FROM agon.cells
+    WHERE (id = $4 OR $5 AND starts_with(id, $4)) AND EXISTS (SELECT FROM whole)";
+
+/// A cell that a node owns, with its epoch.
+pub(super) type OwnCell<'a> = (&'a str, u64);
+
+/// Lends a cell to another node, under an epoch that no cell of this name ever had.
+pub(super) fn lend(
+    client: &mut Client,
+    node: &Node,
+    (whole, epoch): OwnCell<'_>,
+    (lent, borrower, lent_epoch): (&str, &str, u64),
+) -> Result<bool, postgres::Error> {
+    let (epoch, lent_epoch) = (epoch.cast_signed(), lent_epoch.cast_signed());
+    let lent = client.execute(LEND, &[&whole, &node.id, &epoch, &lent, &borrower, &lent_epoch])?;
+    Ok(lent > 0)
+}
+
+/// Takes back a cell, or all cells whose names begin so.
+pub(super) fn take_back(
+    client: &mut Client,
+    node: &Node,
+    (whole, epoch): OwnCell<'_>,
+    (lent, is_prefix): (&str, bool),
+) -> Result<(), postgres::Error> {
+    let epoch = epoch.cast_signed();
+    client.execute(TAKE_BACK, &[&whole, &node.id, &epoch, &lent, &is_prefix]).map(|_| ())
+}
+
 /// Claims a cell on a connection.
 pub(super) fn claim(
     client: &mut Client,
@@ -171,6 +210,71 @@ pub(super) fn cells(client: &mut Client) -> Result<Vec<CellRow>, postgres::Error
         epoch: row.get::<_, i64>(2).cast_unsigned(),
     };
     Ok(rows.iter().map(cell).collect())
+}
+
+/// A tournament runs if its latest record does not end it. Its node is the one that wrote the
+/// latest record of it or of its matches, among the newest records of the log. A node that gave it
+/// back does not own its cell any more; the node with the lobby has resumed the tournament, or
+/// given it away.
+const RUNNING: &str = "
+    WITH latest AS (
+        SELECT DISTINCT ON (stream) split_part(stream, '/', 2) AS tournament, cell, lines
+        FROM agon.records WHERE stream LIKE 'tournament/%' ORDER BY stream, first_seq DESC
+    ), recent AS (
+        SELECT DISTINCT ON (tournament) split_part(stream, '/', 2) AS tournament, cell
+        FROM agon.records
+        WHERE id > (SELECT max(id) FROM agon.records) - 10000
+          AND (stream LIKE 'match/%' OR stream LIKE 'tournament/%')
+        ORDER BY tournament, id DESC
+    )
+    SELECT latest.tournament, COALESCE(held.owner, whole.owner)
+    FROM latest
+    LEFT JOIN recent ON recent.tournament = latest.tournament
+    LEFT JOIN agon.cells AS held ON held.id = COALESCE(recent.cell, latest.cell)
+    JOIN agon.cells AS whole ON whole.id = 'lobby' AND whole.owner IS NOT NULL
+    WHERE latest.lines !~ '\"type\":\"tournament-(ended|aborted|awarded)\"'
+    ORDER BY 1";
+
+/// The running tournaments, each with its node.
+pub(super) fn running_tournaments(
+    client: &mut Client,
+) -> Result<Vec<(String, String)>, postgres::Error> {
+    let rows = client.query(RUNNING, &[])?;
+    Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+}
+
+/// Orders that a tournament moves to a node.
+pub(super) fn order_move(
+    client: &mut Client,
+    tournament: &str,
+    node: &str,
+) -> Result<(), postgres::Error> {
+    let order = "
+        INSERT INTO agon.moves VALUES ($1, $2)
+        ON CONFLICT (tournament) DO UPDATE SET node = excluded.node";
+    client.execute(order, &[&tournament, &node]).map(|_| ())
+}
+
+/// Takes an order back; returns whether nobody has taken it.
+pub(super) fn cancel_move(client: &mut Client, tournament: &str) -> Result<bool, postgres::Error> {
+    let cancelled =
+        client.execute("DELETE FROM agon.moves WHERE tournament = $1", &[&tournament])?;
+    Ok(cancelled > 0)
+}
+
+/// Returns whether an order waits for the node with the lobby.
+pub(super) fn is_move_ordered(
+    client: &mut Client,
+    tournament: &str,
+) -> Result<bool, postgres::Error> {
+    let query = "SELECT EXISTS (SELECT FROM agon.moves WHERE tournament = $1)";
+    Ok(client.query_one(query, &[&tournament])?.get(0))
+}
+
+/// Takes all orders: the tournaments, and the nodes to which they move.
+pub(super) fn take_moves(client: &mut Client) -> Result<Vec<(String, String)>, postgres::Error> {
+    let rows = client.query("DELETE FROM agon.moves RETURNING tournament, node", &[])?;
+    Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
 }
 
 /// All nodes, sorted by name.

@@ -16,7 +16,9 @@ use std::time::Duration;
 
 use crate::group::Group;
 use crate::name::check_for_reading;
-use crate::{Append, AppendError, Done, DoneAll, Lease, Log, LogError, Meter, Snapshot, Standing};
+use crate::{
+    Append, AppendError, Done, DoneAll, Lease, Log, LogError, LogStanding, Meter, Snapshot,
+};
 
 pub use lease::{CellRow, Claim, Node, NodeRow};
 pub use schema::without_password;
@@ -45,8 +47,12 @@ struct Writing {
     heartbeat: Heartbeat,
 }
 
+/// An owner of the log can lend cells so often before an epoch could repeat.
+const LOANS_BITS: u32 = 24;
+
 impl PostgresLog {
-    /// The one cell of a log that a single node owns as a whole.
+    /// The cell of the lobby. Its owner owns the whole log, except for tournaments that it lends to
+    /// other nodes.
     pub const WHOLE: &str = "lobby";
 
     /// Opens the log for writing, creating its tables if need be. The node claims cells with
@@ -106,11 +112,57 @@ impl PostgresLog {
         self.reader.ask("release in", |client| lease::release(client, &ownership.node, cell, epoch))
     }
 
-    /// Gives a cell to a node whose heartbeat is fresh, whoever owns it now. Returns whether there is
-    /// such a node. It learns of it when it tries to claim the cell, and the owner at its next
+    /// Gives a cell to a node whose heartbeat is fresh, whoever owns it now. Returns whether there
+    /// is such a node. It learns of it when it tries to claim the cell, and the owner at its next
     /// heartbeat or append.
     pub fn hand_over(&self, cell: &str, node: &str, lease: Duration) -> Result<bool, LogError> {
         self.reader.ask("write", |client| lease::hand_over(client, cell, node, lease))
+    }
+
+    /// Lends a node tournaments. The node writes them under the epoch that this returns, until this
+    /// node takes them back. Returns `None` if this node has lost the log.
+    pub fn lend(&self, node: &str) -> Result<Option<u64>, LogError> {
+        let ownership = &self.writing()?.ownership;
+        let Some(whole) = ownership.epoch(PostgresLog::WHOLE) else { return Ok(None) };
+        // No earlier owner of the log and no earlier loan has the same epoch.
+        let loan = ownership.loans.fetch_add(1, Ordering::Relaxed) + 1;
+        let epoch = (whole << LOANS_BITS) + loan;
+        let (own, lent) = ((PostgresLog::WHOLE, whole), writer::lent_cell(node));
+        let lent = self.reader.ask("lend in", |client| {
+            lease::lend(client, &ownership.node, own, (&lent, node, epoch))
+        })?;
+        Ok(lent.then_some(epoch))
+    }
+
+    /// Takes back the tournaments that were lent to a node, or to all nodes. Afterwards none of
+    /// them can write them, and everything that they wrote can be loaded.
+    pub fn take_back(&self, node: Option<&str>) -> Result<(), LogError> {
+        let ownership = &self.writing()?.ownership;
+        let Some(whole) = ownership.epoch(PostgresLog::WHOLE) else { return Ok(()) };
+        let (own, lent) = ((PostgresLog::WHOLE, whole), writer::lent_cell(node.unwrap_or("")));
+        self.reader.ask("take back in", |client| {
+            lease::take_back(client, &ownership.node, own, (&lent, node.is_none()))
+        })
+    }
+
+    /// Begins to write tournaments that the owner of the log has lent to this node.
+    pub fn borrow_cells(&self, epoch: u64) -> Result<(), LogError> {
+        let ownership = &self.writing()?.ownership;
+        ownership.epochs().insert(ownership.lent_cell.clone(), epoch);
+        ownership.has_lent_cell.store(true, Ordering::Release);
+        ownership.has_lost.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    /// Waits until everything submitted is answered, and forgets the tournaments that were lent to
+    /// this node.
+    pub fn end_loan(&self) -> Result<(), LogError> {
+        let Writing { ownership, group, .. } = self.writing()?;
+        let flushed = group.flush();
+        ownership.epochs().remove(&ownership.lent_cell);
+        ownership.has_lent_cell.store(false, Ordering::Release);
+        ownership.has_lost.store(false, Ordering::Release);
+        flushed
     }
 
     /// The cells that this node owns, as far as it knows.
@@ -126,13 +178,38 @@ impl PostgresLog {
         self.reader.ask("read", lease::cells)
     }
 
+    /// The running tournaments, each with its node as far as the log shows it.
+    pub fn running_tournaments(&self) -> Result<Vec<(String, String)>, LogError> {
+        self.reader.ask("read", lease::running_tournaments)
+    }
+
+    /// Orders that a running tournament moves to a node. The owner of the log carries it out.
+    pub fn order_move(&self, tournament: &str, node: &str) -> Result<(), LogError> {
+        self.reader.ask("write", |client| lease::order_move(client, tournament, node))
+    }
+
+    /// Takes back an order to move a tournament; returns whether nobody has taken it.
+    pub fn cancel_move(&self, tournament: &str) -> Result<bool, LogError> {
+        self.reader.ask("write", |client| lease::cancel_move(client, tournament))
+    }
+
+    /// Returns whether an order to move a tournament waits for the owner of the log.
+    pub fn is_move_ordered(&self, tournament: &str) -> Result<bool, LogError> {
+        self.reader.ask("read", |client| lease::is_move_ordered(client, tournament))
+    }
+
+    /// Takes all orders to move tournaments: each tournament with the node that it moves to.
+    pub fn take_moves(&self) -> Result<Vec<(String, String)>, LogError> {
+        self.reader.ask("write", lease::take_moves)
+    }
+
     /// All nodes, sorted by name.
     pub fn nodes(&self) -> Result<Vec<NodeRow>, LogError> {
         self.reader.ask("read", lease::nodes)
     }
 
-    /// Whether a commit waits for a second machine. Without one, the loss of the database's disk
-    /// loses acknowledged records.
+    /// Returns whether a commit waits for a second machine. Without one, the loss of the database's
+    /// disk loses acknowledged records.
     pub fn has_synchronous_standby(&self) -> Result<bool, LogError> {
         let query = "
             SELECT current_setting('synchronous_standby_names') <> ''
@@ -196,15 +273,12 @@ impl Log for PostgresLog {
         Some(Arc::clone(&self.meter))
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> LogStanding {
         let Some(Writing { ownership, heartbeat, .. }) = &self.writing else {
-            return Standing::Lost;
+            return LogStanding::Lost;
         };
-        match ownership.has_lost.load(Ordering::Acquire) {
-            true => Standing::Lost,
-            false if heartbeat.age() >= ownership.node.lease => Standing::Unsure,
-            false => Standing::Owner,
-        }
+        let has_lost = ownership.has_lost.load(Ordering::Acquire);
+        LogStanding::of(has_lost, heartbeat.age(), ownership.node.lease)
     }
 
     fn lease(&self) -> Option<Lease> {

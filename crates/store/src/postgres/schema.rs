@@ -2,8 +2,8 @@
 //!
 //! `records` holds the log. `cells` says which node may write which part of it: the `epoch` of a
 //! cell grows with every claim, and every append compares it. `nodes` holds heartbeats by the
-//! database's own clock. Epochs and owners are columns and not events, so the events of a log are
-//! the same wherever it is stored.
+//! database's own clock. `moves` holds orders of operators. Epochs and owners are columns and not
+//! events, so the events of a log are the same wherever it is stored.
 
 use std::io;
 use std::path::PathBuf;
@@ -50,6 +50,10 @@ const TABLES: &str = "
     CREATE INDEX records_id ON agon.records (id);
     CREATE TABLE agon.snapshots (stream text PRIMARY KEY, body text NOT NULL);
 ";
+
+/// Orders of operators, which the node with the lobby carries out and deletes.
+const ORDERS: &str = "
+    CREATE TABLE IF NOT EXISTS agon.moves (tournament text PRIMARY KEY, node text NOT NULL)";
 
 /// How long to wait for a connection.
 const CONNECT_WAIT: Duration = Duration::from_secs(3);
@@ -108,6 +112,7 @@ impl Database {
             let insert = "INSERT INTO agon.format VALUES ($1)";
             transaction.execute(insert, &[&FORMAT]).map_err(failed)?;
         }
+        transaction.batch_execute(ORDERS).map_err(failed)?;
         transaction.commit().map_err(failed)?;
         self.check_format(&mut client)?;
         Ok(client)
@@ -156,8 +161,8 @@ fn has_tables(client: &mut impl postgres::GenericClient) -> Result<bool, postgre
     Ok(client.query_one(query, &[])?.get(0))
 }
 
-/// Whether an error is one of the connection or of a server that stops, so that the same statement
-/// may succeed on another connection.
+/// Returns whether an error is one of the connection or of a server that stops, so that the same
+/// statement may succeed on another connection.
 pub(super) fn is_lost(error: &postgres::Error) -> bool {
     let is_temporary = |code: &SqlState| {
         [

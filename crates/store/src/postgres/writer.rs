@@ -4,13 +4,14 @@
 //! that still have our epoch. Then it inserts the records of those cells. The lock is needed: a
 //! claim waits for it, so no record of an old owner can appear behind one of the new owner.
 //!
-//! The versions of streams are in memory. They are right as long as the epoch is, because nobody
-//! else writes the cell.
+//! The versions of streams are in memory. Nobody else writes a cell while its epoch stays. But a
+//! stream may leave the cell and return: another node had its tournament meanwhile. So the writer
+//! reads the version again before it rejects an append.
 //!
 //! If the connection is lost before the answer arrives, the group may or may not be committed. Then
 //! the writer repeats it on a new connection, record by record, and skips records that exist. That
-//! transaction also writes the rows of the cells. So its commit waits for a synchronous standby, and
-//! with it for everything that it found.
+//! transaction also writes the rows of the cells. So its commit waits for a synchronous standby,
+//! and with it for everything that it found.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -81,28 +82,53 @@ const CLOSING_WAIT: Duration = Duration::from_secs(10);
 
 type Answers = Vec<Result<u64, AppendError>>;
 
+/// The cell of the tournaments that the lobby's owner lends to a node.
+pub(super) fn lent_cell(node: &str) -> String {
+    format!("{LENT}{node}")
+}
+
+/// The names of cells that the lobby's owner lends to nodes begin so.
+pub(super) const LENT: &str = "cells/";
+
 /// The state that the writer and the log's other threads share.
 pub(super) struct Ownership {
     pub(super) node: Node,
-    pub(super) cell_of: CellOf,
+    cell_of: CellOf,
+    /// The cell of the tournaments that the lobby's owner lends to this node.
+    pub(super) lent_cell: String,
+    /// True if this node has that cell. Then it writes nothing else.
+    pub(super) has_lent_cell: AtomicBool,
     /// The epochs of the cells that this node owns.
     pub(super) epochs: Mutex<HashMap<String, u64>>,
     pub(super) is_closing: AtomicBool,
-    /// Whether another node has claimed a cell of this node.
+    /// True if another node has claimed a cell of this node.
     pub(super) has_lost: AtomicBool,
     /// How many appends were rejected because this node did not own their cell.
     pub(super) fenced: AtomicU64,
+    /// How often this node has lent a cell.
+    pub(super) loans: AtomicU64,
 }
 
 impl Ownership {
     pub(super) fn new(node: Node, cell_of: CellOf) -> Ownership {
         Ownership {
+            lent_cell: lent_cell(&node.id),
+            has_lent_cell: AtomicBool::new(false),
             node,
             cell_of,
             epochs: Mutex::default(),
             is_closing: AtomicBool::new(false),
             has_lost: AtomicBool::new(false),
             fenced: AtomicU64::new(0),
+            loans: AtomicU64::new(0),
+        }
+    }
+
+    /// The cell that a stream belongs to on this node.
+    pub(super) fn cell_of<'a>(&'a self, stream: &'a str) -> &'a str {
+        match self.has_lent_cell.load(Ordering::Acquire) {
+            true => &self.lent_cell,
+            false => (self.cell_of)(stream),
         }
     }
 
@@ -200,7 +226,7 @@ impl Writer {
         let mut closing_since = None;
         let mut may_be_committed = false;
         loop {
-            // Whatever is in memory may be wrong now.
+            // The versions in memory may be wrong now.
             self.versions.clear();
             match trouble {
                 // Two writers of one name, or a row that an earlier attempt left: look closely.
@@ -228,12 +254,13 @@ impl Writer {
 
     /// The usual way: one statement for the whole group.
     fn try_once(&mut self, appends: &[&Append]) -> Result<Answers, Trouble> {
+        let ownership = Arc::clone(&self.ownership);
         let epochs = self.epochs_of(appends);
         self.read_versions(appends, &epochs)?;
         let mut answers: Answers = Vec::with_capacity(appends.len());
         let mut records = Vec::with_capacity(appends.len());
         for &append in appends {
-            let cell = (self.ownership.cell_of)(&append.stream);
+            let cell = ownership.cell_of(&append.stream);
             let answer = match epochs.get(cell) {
                 None => Err(fenced(append, cell)),
                 Some(&epoch) => self.advance(append, epoch).inspect(|_| {
@@ -247,7 +274,7 @@ impl Writer {
         }
         let held = self.insert(&records)?;
         for (append, answer) in appends.iter().zip(&mut answers) {
-            let cell = (self.ownership.cell_of)(&append.stream);
+            let cell = ownership.cell_of(&append.stream);
             if answer.is_ok() && !held.iter().any(|held| held == cell) {
                 *answer = Err(fenced(append, cell));
                 self.lose(cell, epochs[cell]);
@@ -264,7 +291,6 @@ impl Writer {
     fn confirm(&mut self, appends: &[&Append], may_exist: bool) -> Result<Answers, Trouble> {
         let epochs = self.epochs_of(appends);
         let ownership = Arc::clone(&self.ownership);
-        let cell_of = ownership.cell_of;
         let mut transaction = self.connection()?.client.transaction()?;
         let mut held: Vec<&str> = Vec::new();
         let mut cells: Vec<_> = epochs.iter().collect();
@@ -282,7 +308,7 @@ impl Writer {
         let mut answers = Vec::with_capacity(appends.len());
         let mut seen = HashSet::new();
         for &append in appends {
-            let cell = cell_of(&append.stream);
+            let cell = ownership.cell_of(&append.stream);
             if !held.contains(&cell) {
                 answers.push(Err(fenced(append, cell)));
                 continue;
@@ -306,7 +332,7 @@ impl Writer {
         let mut epochs = HashMap::new();
         let ownership = &self.ownership;
         for append in appends {
-            let cell = (ownership.cell_of)(&append.stream);
+            let cell = ownership.cell_of(&append.stream);
             if epochs.contains_key(cell) {
                 continue;
             }
@@ -317,24 +343,26 @@ impl Writer {
         epochs
     }
 
-    /// Reads the versions of streams that are not in memory. A stream that should be new needs no
-    /// reading: if it exists, the insertion fails.
+    /// Reads the versions of streams that are not in memory, or that do not fit. A stream that should
+    /// be new needs no reading: if it exists, the insertion fails.
     fn read_versions(
         &mut self,
         appends: &[&Append],
         epochs: &HashMap<String, u64>,
     ) -> Result<(), Trouble> {
-        let cell_of = self.ownership.cell_of;
+        let ownership = Arc::clone(&self.ownership);
         let mut unknown: Vec<&str> = Vec::new();
+        let mut seen = HashSet::new();
         for append in appends {
-            let Some(&epoch) = epochs.get(cell_of(&append.stream)) else { continue };
-            let is_known =
-                matches!(self.versions.get(&append.stream), Some((_, read)) if *read == epoch);
-            if is_known {
+            let Some(&epoch) = epochs.get(ownership.cell_of(&append.stream)) else { continue };
+            // Later appends for a stream follow the first one of the group.
+            if !seen.insert(&*append.stream) {
                 continue;
             }
-            match append.expected {
-                0 => {
+            let known = self.versions.get(&append.stream).filter(|(_, read)| *read == epoch);
+            match known {
+                Some((version, _)) if *version == append.expected => {}
+                None if append.expected == 0 => {
                     self.versions.insert(Arc::clone(&append.stream), (0, epoch));
                 }
                 _ => unknown.push(&append.stream),
@@ -347,7 +375,7 @@ impl Writer {
         for row in rows {
             let stream: &str = row.get(0);
             let version = row.get::<_, Option<i64>>(1).unwrap_or(0).cast_unsigned();
-            if let Some(&epoch) = epochs.get(cell_of(stream)) {
+            if let Some(&epoch) = epochs.get(ownership.cell_of(stream)) {
                 self.versions.insert(stream.into(), (version, epoch));
             }
         }
@@ -388,8 +416,8 @@ impl Writer {
 
     fn lose(&mut self, cell: &str, epoch: u64) {
         self.ownership.lose(cell, epoch);
-        let cell_of = self.ownership.cell_of;
-        self.versions.retain(|stream, _| cell_of(stream) != cell);
+        let ownership = Arc::clone(&self.ownership);
+        self.versions.retain(|stream, _| ownership.cell_of(stream) != cell);
     }
 
     fn connection(&mut self) -> Result<&mut Connection, Trouble> {

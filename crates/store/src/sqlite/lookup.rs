@@ -11,7 +11,7 @@ use super::schema::Fault;
 use super::tail::{Head, Tail};
 use super::together::read_together;
 use crate::LogError;
-use crate::log::StreamPart;
+use crate::log::{ReaderShare, StreamPart};
 
 const FORMAT: &str = "PRAGMA user_version";
 const STREAMS: &str = "SELECT id, version, head, name FROM streams ORDER BY name";
@@ -22,7 +22,7 @@ pub(super) struct Lookup {
     pub(super) db: Connection,
     /// The known end of the log.
     tail: Tail,
-    /// Whether everything is read as of one instant, to which `tail` belongs.
+    /// True if everything is read as of one instant, to which `tail` belongs.
     pub(super) is_still: bool,
     /// The loss that the watermark shows at that instant.
     pub(super) lost: Option<Box<LogError>>,
@@ -49,7 +49,7 @@ impl Lookup {
         Lookup { db, tail: Tail::default(), is_still: false, lost: None, salvage: None }
     }
 
-    /// Whether the database has chains. Checked every time, because a server may convert it
+    /// Returns whether the database has chains. Checked every time, because a server may convert it
     /// meanwhile.
     fn has_chains(&self) -> rusqlite::Result<bool> {
         self.db.query_row(FORMAT, [], |row| row.get::<_, i64>(0)).map(|format| format > 1)
@@ -99,6 +99,7 @@ impl Lookup {
     pub(super) fn read_together(
         &mut self,
         names: &[&str],
+        share: ReaderShare,
         take: &mut dyn FnMut(StreamPart<'_>),
     ) -> Result<(), Fault> {
         if !self.has_chains()? {
@@ -115,7 +116,7 @@ impl Lookup {
             }
         }
         self.bring_up_to_date(&mut streams)?;
-        read_together(&self.db, places.into_iter().zip(streams).collect(), take)
+        read_together(&self.db, places.into_iter().zip(streams).collect(), share, take)
     }
 
     /// The readable records of a stream from its first on, in a chain or not.

@@ -28,7 +28,7 @@ use crate::append::Answers;
 use crate::disk::write_whole;
 use crate::group::{Commit, Group};
 use crate::lock::Lock;
-use crate::log::StreamPart;
+use crate::log::{ReaderShare, StreamPart};
 use crate::name::check_for_reading;
 use crate::{Append, AppendError, Done, DoneAll, Log, LogError, Meter, Snapshot};
 
@@ -122,9 +122,10 @@ impl Log for SqliteLog {
     fn read_together(
         &self,
         streams: &[&str],
+        share: ReaderShare,
         take: &mut dyn FnMut(StreamPart<'_>),
     ) -> Result<(), LogError> {
-        self.reader.read_together(streams, take)
+        self.reader.read_together(streams, share, take)
     }
 
     fn another_reader(&self) -> Result<Option<Box<dyn Log>>, LogError> {

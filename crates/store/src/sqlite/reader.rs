@@ -9,7 +9,7 @@ use super::chain::{self, Break, check_headers};
 use super::lookup::Lookup;
 use super::schema::{failure, open_reader};
 use super::watermark;
-use crate::log::StreamPart;
+use crate::log::{ReaderShare, StreamPart};
 use crate::{Damage, Inspection, LogError};
 
 const ORPHANS: &str = "
@@ -84,9 +84,10 @@ impl Reader {
     pub(super) fn read_together(
         &self,
         streams: &[&str],
+        share: ReaderShare,
         take: &mut dyn FnMut(StreamPart<'_>),
     ) -> Result<(), LogError> {
-        let read = self.look(|lookup| lookup.read_together(streams, take));
+        let read = self.look(|lookup| lookup.read_together(streams, share, take));
         read.map_err(|fault| fault.into_error("read", &self.path))
     }
 

@@ -42,8 +42,8 @@ pub(super) const TABLES: &str = "
     CREATE TABLE mark (record_id INTEGER NOT NULL) STRICT;
 ";
 
-/// Whether records have checksums, the CRC-32 of their lines. Records of the first versions have
-/// none.
+/// Returns whether records have checksums, the CRC-32 of their lines. Records of the first versions
+/// have none.
 pub(super) fn has_sums(db: &Connection, table: &str) -> rusqlite::Result<bool> {
     let columns = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = 'sum'";
     db.query_row(columns, [table], |row| row.get::<_, i64>(0)).map(|count| count > 0)

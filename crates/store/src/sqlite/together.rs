@@ -9,13 +9,13 @@ use rustc_hash::FxHashMap;
 use super::lookup::Stream;
 use super::schema::Fault;
 use super::tail::Head;
-use crate::log::StreamPart;
+use crate::log::{ReaderShare, StreamPart};
 
-/// The records of all streams from `?1` to `?2`. SQLite copies a text to end it with a zero byte,
-/// and a blob not.
+/// The records from `?1` to `?2` of the streams that reader `?4` of `?3` reads. SQLite copies a text
+/// to end it with a zero byte, and a blob not.
 const RECORDS: &str = "
     SELECT id, stream_id, prev, first_seq, count, sum, CAST(lines AS BLOB) FROM records
-    WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
+    WHERE id BETWEEN ?1 AND ?2 AND stream_id % ?3 = ?4 ORDER BY id";
 
 const LINK: &str = "SELECT prev FROM records WHERE id = ?1";
 
@@ -38,6 +38,7 @@ struct Wanted {
 pub(super) fn read_together(
     db: &Connection,
     streams: Vec<(usize, Stream)>,
+    share: ReaderShare,
     take: &mut dyn FnMut(StreamPart<'_>),
 ) -> Result<(), Fault> {
     let Some((_, oldest)) = streams.iter().min_by_key(|(_, stream)| stream.id) else {
@@ -50,13 +51,15 @@ pub(super) fn read_together(
     if last.abs_diff(first) > events.saturating_mul(RECORDS_PER_EVENT_MAX) {
         return Ok(());
     }
-    let wanted = streams.into_iter().map(|(index, Stream { id, head, .. })| {
+    let (readers, reader) = (i64::from(share.readers), i64::from(share.reader));
+    let own = streams.into_iter().filter(|(_, stream)| stream.id % readers == reader);
+    let wanted = own.map(|(index, Stream { id, head, .. })| {
         let (last, due) = (0, 1);
         (id, Wanted { index, head, last, due })
     });
     let mut wanted: FxHashMap<i64, Wanted> = wanted.collect();
     let mut query = db.prepare(RECORDS)?;
-    let mut rows = query.query([first, last])?;
+    let mut rows = query.query([first, last, readers, reader])?;
     while let Some(row) = rows.next()? {
         let id = row.get(1)?;
         let Some(stream) = wanted.get_mut(&id) else { continue };
@@ -91,7 +94,7 @@ impl Wanted {
         let (seq, count) = (seq.cast_unsigned(), count.cast_unsigned());
         let sum: Option<i64> = row.get(5)?;
         let Ok(bytes) = row.get_ref(6)?.as_blob() else { return Ok(None) };
-        let breaks = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let breaks = memchr::memchr_iter(b'\n', bytes).count() as u64;
         let is_next = prev == self.last && seq == self.due && breaks + 1 == count;
         let is_whole = sum.is_none_or(|sum| sum == i64::from(crc32fast::hash(bytes)));
         let Some(lines) = std::str::from_utf8(bytes).ok().filter(|_| is_next && is_whole) else {

@@ -196,7 +196,7 @@ pub(super) fn forget(db: &Connection) -> rusqlite::Result<()> {
 pub(super) struct Watermark {
     file: Arc<File>,
     note: Note,
-    files: Vec<Place>,
+    files: Vec<KnownFile>,
     /// When the writer last checked that the files exist.
     looked_at: Instant,
     syncer: Syncer,
@@ -218,7 +218,8 @@ impl Watermark {
         let (file, note) = file;
         let file = Arc::new(file);
         let files = [path.to_owned(), beside(path, "-wal"), own.clone()];
-        let files = files.into_iter().map(Place::of).collect::<io::Result<_>>().map_err(failed)?;
+        let files =
+            files.into_iter().map(KnownFile::of).collect::<io::Result<_>>().map_err(failed)?;
         let syncer = Syncer::start(Arc::clone(&file)).map_err(failed)?;
         let looked_at = Instant::now();
         let mut watermark = Watermark { file, note, files, looked_at, syncer };
@@ -297,15 +298,15 @@ fn write_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 }
 
 /// A file that the log writes, and its identity when it was opened.
-struct Place {
+struct KnownFile {
     path: PathBuf,
     identity: (u64, u64),
 }
 
-impl Place {
-    fn of(path: PathBuf) -> io::Result<Place> {
+impl KnownFile {
+    fn of(path: PathBuf) -> io::Result<KnownFile> {
         let identity = identity(&path)?;
-        Ok(Place { path, identity })
+        Ok(KnownFile { path, identity })
     }
 
     fn is_there(&self) -> bool {

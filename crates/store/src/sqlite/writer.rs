@@ -3,8 +3,9 @@
 //! An append adds a row to `records` and changes nothing else. The ends of streams are in memory,
 //! and are written to `streams` now and then, together with the mark up to which they are valid.
 
-use rusqlite::{Connection, OptionalExtension, Statement};
+use rusqlite::{Connection, OptionalExtension};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::schema::Fault;
@@ -26,11 +27,14 @@ const COMMIT: &str = "COMMIT";
 const CHANGES: &str = "PRAGMA data_version";
 const FIND: &str = "SELECT id, head, version FROM streams WHERE name = ?1";
 const CREATE: &str = "INSERT INTO streams (name, head, version) VALUES (?1, 0, ?2)";
-const INSERT: &str = "
-    INSERT INTO records (stream_id, prev, first_seq, count, sum, lines)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const INSERT: &str = "INSERT INTO records (stream_id, prev, first_seq, count, sum, lines) VALUES";
+const ROW: &str = "(?,?,?,?,?,?)";
 const ADVANCE: &str = "UPDATE streams SET head = ?2, version = ?3 WHERE id = ?1";
 const MARK: &str = "UPDATE mark SET record_id = ?1";
+
+/// How many records one statement inserts, the most first. Every statement opens the table and looks
+/// for its end.
+const INSERTED_AT_ONCE: [usize; 3] = [16, 4, 1];
 
 /// The connection keeps every statement prepared: there are fewer than its cache has room for.
 pub(super) struct Writer {
@@ -49,23 +53,38 @@ struct Ends {
     unmarked: u64,
     /// How many streams have grown since the mark.
     grown: u64,
-    /// A buffer for the joined lines of an append, reused.
-    text: String,
+    /// The statements that insert records, by [`INSERTED_AT_ONCE`].
+    inserts: [String; INSERTED_AT_ONCE.len()],
+}
+
+/// A record that is not inserted yet.
+struct NewRecord<'a> {
+    stream_id: i64,
+    prev: i64,
+    first_seq: i64,
+    count: isize,
+    lines: Cow<'a, str>,
 }
 
 struct Stream {
     id: i64,
     head: Head,
-    /// Whether the stream has grown since the mark.
+    /// True if the stream has grown since the mark.
     grown: bool,
 }
 
 impl Writer {
     pub(super) fn new(db: Connection) -> rusqlite::Result<Self> {
-        for sql in [BEGIN, COMMIT, CHANGES, FIND, CREATE, INSERT, ADVANCE, MARK] {
+        let inserts =
+            INSERTED_AT_ONCE.map(|rows| INSERT.to_owned() + &[ROW].repeat(rows).join(","));
+        let inserts_sql = inserts.iter().map(String::as_str);
+        for sql in
+            [BEGIN, COMMIT, CHANGES, FIND, CREATE, ADVANCE, MARK].into_iter().chain(inserts_sql)
+        {
             db.prepare_cached(sql)?;
         }
-        Ok(Writer { db, ends: Ends::default(), known: None })
+        let ends = Ends { inserts, ..Ends::default() };
+        Ok(Writer { db, ends, known: None })
     }
 
     #[cfg(test)]
@@ -149,11 +168,12 @@ impl Ends {
     }
 
     fn append_all(&mut self, db: &Connection, group: &[&[Append]]) -> Result<Vec<Answers>, Fault> {
-        let mut insert = db.prepare_cached(INSERT)?;
+        let mut new = Vec::with_capacity(group.iter().map(|appends| appends.len()).sum());
         let results = group.iter().map(|appends| -> rusqlite::Result<Answers> {
-            appends.iter().map(|append| self.append(db, &mut insert, append)).collect()
+            appends.iter().map(|append| self.append(db, &mut new, append)).collect()
         });
         let results = results.collect::<rusqlite::Result<_>>()?;
+        self.insert(db, &new)?;
         let due = (self.grown * UNMARKED_PER_STREAM).clamp(UNMARKED_MIN, UNMARKED_MAX);
         if self.unmarked >= due || self.streams.len() > STREAMS_MAX {
             self.move_mark(db)?;
@@ -161,11 +181,13 @@ impl Ends {
         Ok(results)
     }
 
-    fn append(
+    /// Adds the record of an append to `new`, unless there is a conflict. Ids have no gaps, so the
+    /// id of the record is known before it is inserted.
+    fn append<'a>(
         &mut self,
         db: &Connection,
-        insert: &mut Statement<'_>,
-        append: &Append,
+        new: &mut Vec<NewRecord<'a>>,
+        append: &'a Append,
     ) -> rusqlite::Result<Result<u64, AppendError>> {
         let stream = match self.streams.get_mut(&append.stream) {
             Some(stream) => stream,
@@ -187,16 +209,46 @@ impl Ends {
         if append.expected != actual {
             return Ok(Err(append.conflict(actual)));
         }
-        let text = joined(&append.lines, &mut self.text);
-        let first_seq = (actual + 1).cast_signed();
-        let (count, sum) = (append.lines.len().cast_signed(), crc32fast::hash(text.as_bytes()));
-        let record = insert.insert((stream.id, prev, first_seq, count, sum, text))?;
-        stream.head = Head { record, version: append.version_after() };
+        let (stream_id, first_seq) = (stream.id, (actual + 1).cast_signed());
+        let (count, lines) = (append.lines.len().cast_signed(), joined(&append.lines));
+        new.push(NewRecord { stream_id, prev, first_seq, count, lines });
+        self.last += 1;
+        stream.head = Head { record: self.last, version: append.version_after() };
         self.grown += u64::from(!stream.grown);
         stream.grown = true;
-        self.last = record;
         self.unmarked += 1;
         Ok(Ok(stream.head.version))
+    }
+
+    /// Inserts records, the last of which has the id `last`.
+    fn insert(&self, db: &Connection, mut new: &[NewRecord<'_>]) -> Result<(), Fault> {
+        let is_empty = new.is_empty();
+        for (rows, sql) in INSERTED_AT_ONCE.into_iter().zip(&self.inserts) {
+            if new.len() < rows {
+                continue;
+            }
+            let mut statement = db.prepare_cached(sql)?;
+            while let Some((first, rest)) = new.split_at_checked(rows) {
+                let mut at = 1;
+                for record in first {
+                    let lines = &*record.lines;
+                    let sum = crc32fast::hash(lines.as_bytes());
+                    statement.raw_bind_parameter(at, record.stream_id)?;
+                    statement.raw_bind_parameter(at + 1, record.prev)?;
+                    statement.raw_bind_parameter(at + 2, record.first_seq)?;
+                    statement.raw_bind_parameter(at + 3, record.count)?;
+                    statement.raw_bind_parameter(at + 4, sum)?;
+                    statement.raw_bind_parameter(at + 5, lines)?;
+                    at += 6;
+                }
+                statement.raw_execute()?;
+                new = rest;
+            }
+        }
+        match db.last_insert_rowid() {
+            last if is_empty || last == self.last => Ok(()),
+            last => Err(Fault::Content(format!("record {} has the id {last}", self.last))),
+        }
     }
 
     fn move_mark(&mut self, db: &Connection) -> rusqlite::Result<()> {
@@ -223,19 +275,12 @@ fn find(db: &Connection, name: &str) -> rusqlite::Result<Option<Stream>> {
     db.prepare_cached(FIND)?.query_row([name], read).optional()
 }
 
-/// The lines of an append as one text; `memory` is a buffer for joining them.
-fn joined<'a>(lines: &'a [String], memory: &'a mut String) -> &'a str {
-    if let [line] = lines {
-        return line;
+/// The lines of an append as one text.
+fn joined(lines: &[String]) -> Cow<'_, str> {
+    match lines {
+        [line] => line.into(),
+        lines => lines.join("\n").into(),
     }
-    memory.clear();
-    for line in lines {
-        if !memory.is_empty() {
-            memory.push('\n');
-        }
-        memory.push_str(line);
-    }
-    memory
 }
 
 /// Rejects every append of the group with the same error.

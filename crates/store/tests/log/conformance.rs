@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use agon_store::{Append, AppendError, Log, LogError, Snapshot};
+use agon_store::{Append, AppendError, Log, LogError, ReaderShare, Snapshot, fold_together};
 
 use crate::place::{Place, decision};
 
@@ -51,6 +51,7 @@ conformance! {
     the_latest_event_is_known_or_none_is
     another_reader_reads_the_same_while_the_log_grows
     streams_read_together_are_whole_or_left_out
+    streams_folded_together_are_whole_or_left_out
 }
 
 fn streams_read_together_are_whole_or_left_out(place: &Place) {
@@ -64,19 +65,46 @@ fn streams_read_together_are_whole_or_left_out(place: &Place) {
         }
     }
     let asked = ["m/2", "m/none", "m/0"];
-    let mut shown = vec![(Vec::new(), false); asked.len()];
-    log.read_together(&asked, &mut |part| {
-        let (lines, is_whole) = &mut shown[part.stream];
-        assert!(!*is_whole, "nothing follows the last record");
-        lines.extend(part.lines.split('\n').map(str::to_owned));
-        *is_whole = part.is_last;
-    })
-    .unwrap();
-    for (name, (lines, is_whole)) in asked.iter().zip(&shown) {
-        assert!(!is_whole || *lines == log.load(name, 0).unwrap(), "{name}");
+    for readers in 1..4 {
+        let mut shown = vec![(Vec::new(), false); asked.len()];
+        for reader in 0..readers {
+            log.read_together(&asked, ReaderShare { reader, readers }, &mut |part| {
+                let (lines, is_whole) = &mut shown[part.stream];
+                assert!(!*is_whole, "nothing follows the last record, and nobody else reads it");
+                lines.extend(part.lines.split('\n').map(str::to_owned));
+                *is_whole = part.is_last;
+            })
+            .unwrap();
+        }
+        for (name, (lines, is_whole)) in asked.iter().zip(&shown) {
+            assert!(!is_whole || *lines == log.load(name, 0).unwrap(), "{name}");
+        }
+        let whole = shown.iter().filter(|(_, is_whole)| *is_whole).count();
+        assert!([0, 2].contains(&whole), "a log reads all streams together or none: {whole}");
     }
-    let whole = shown.iter().filter(|(_, is_whole)| *is_whole).count();
-    assert!([0, 2].contains(&whole), "a log reads all streams together or none: {whole}");
+}
+
+fn streams_folded_together_are_whole_or_left_out(place: &Place) {
+    let log = place.open();
+    for expected in 0..20 {
+        for stream in ["m/0", "m/1", "m/2", "m/3"] {
+            log.append(decision(stream, expected * 2, 2, "some text")).unwrap();
+        }
+    }
+    let asked = ["m/3", "m/none", "m/0", "m/2"];
+    // The line that does not fit leaves out its stream only.
+    let bad = decision("m/0", 10, 2, "some text").lines[1].clone();
+    let add = |lines: &mut Vec<String>, line: &str| {
+        lines.push(line.to_owned());
+        line != bad
+    };
+    let folded = fold_together(&*log, &asked, |_| Vec::new(), add, Some);
+    for (at, lines) in &folded {
+        assert_eq!(*lines, log.load(asked[*at], 0).unwrap(), "{}", asked[*at]);
+    }
+    let mut places: Vec<usize> = folded.into_keys().collect();
+    places.sort_unstable();
+    assert!(places.is_empty() || places == [0, 3], "{places:?}");
 }
 
 fn another_reader_reads_the_same_while_the_log_grows(place: &Place) {

@@ -61,7 +61,7 @@ fn records(streams: &Streams) -> u64 {
     lines.filter(|line| line.contains("\"more\":0")).count() as u64
 }
 
-/// Whether every stream of `some` begins the same stream of `all`.
+/// Returns whether every stream of `some` begins the same stream of `all`.
 fn is_prefix(some: &Streams, all: &Streams) -> bool {
     some.iter().all(|(name, lines)| all.get(name).is_some_and(|all| all.starts_with(lines)))
 }

@@ -20,7 +20,7 @@ enum Step {
         count: u64,
         tag: String,
     },
-    /// The same for several at once, not waiting in between.
+    /// Several appends at once, not waiting in between.
     Burst {
         stream: usize,
         counts: Vec<u64>,

@@ -59,6 +59,41 @@ fn postgres_does_what_every_log_does() {
 }
 
 #[test]
+fn tournaments_that_were_lent_are_written_by_the_borrower_until_they_are_taken_back() {
+    let server = Postgres::start();
+    let url = server.database();
+    let whole = |id| PostgresLog::open(&url, node(id), |_| PostgresLog::WHOLE).unwrap();
+    let (lobby, cells, other) = (whole("a"), whole("b"), whole("bc"));
+    assert_eq!(cells.lend("b").unwrap(), None, "only the owner of the log lends");
+    lobby.claim(PostgresLog::WHOLE).unwrap();
+    for borrower in [&cells, &other] {
+        let node = borrower.lease().unwrap().node;
+        borrower.borrow_cells(lobby.lend(&node).unwrap().unwrap()).unwrap();
+    }
+    assert_eq!(cells.append(decision("tournament/t", 0, 1, "")), Ok(1));
+    assert_eq!(other.append(decision("tournament/u", 0, 1, "")), Ok(1));
+    assert_eq!(lobby.append(decision("lobby", 0, 1, "")), Ok(1));
+    lobby.take_back(Some("b")).unwrap();
+    assert!(is_fenced(&cells.append(decision("tournament/t", 1, 1, ""))));
+    assert_eq!(lobby.append(decision("tournament/t", 1, 1, "")), Ok(2));
+    assert_eq!(other.append(decision("tournament/u", 1, 1, "")), Ok(2), "another node's loan");
+    // The same node borrows again, under another epoch.
+    cells.end_loan().unwrap();
+    assert!(is_fenced(&cells.append(decision("tournament/v", 0, 1, ""))));
+    cells.borrow_cells(lobby.lend("b").unwrap().unwrap()).unwrap();
+    assert_eq!(cells.append(decision("tournament/v", 0, 1, "")), Ok(1));
+    // The next owner of the log takes everything back, and the earlier one lends nothing more.
+    expire(&server, &url, "a");
+    let next = whole("d");
+    next.claim(PostgresLog::WHOLE).unwrap();
+    next.take_back(None).unwrap();
+    assert!(is_fenced(&other.append(decision("tournament/u", 2, 1, ""))));
+    assert!(is_fenced(&cells.append(decision("tournament/v", 1, 1, ""))));
+    assert_eq!(lobby.lend("b").unwrap(), None);
+    assert_eq!(next.append(decision("tournament/v", 1, 1, "")), Ok(2));
+}
+
+#[test]
 fn only_the_owner_writes_a_cell() {
     let server = Postgres::start();
     let url = server.database();

@@ -48,7 +48,7 @@ impl Proxy {
         self.cut.store(cut as u8, Ordering::SeqCst);
     }
 
-    /// Whether the connection was cut.
+    /// Returns whether the connection was cut.
     pub(crate) fn has_cut(&self) -> bool {
         self.cut.load(Ordering::SeqCst) == Cut::Nothing as u8
     }
@@ -74,7 +74,7 @@ fn forward(client: TcpStream, server: TcpStream, cut: &Arc<AtomicU8>) {
     });
 }
 
-/// Whether this cut is due; it happens once.
+/// Returns whether this cut is due; it happens once.
 fn take(cut: &AtomicU8, due: Cut) -> bool {
     let nothing = Cut::Nothing as u8;
     cut.compare_exchange(due as u8, nothing, Ordering::SeqCst, Ordering::SeqCst).is_ok()

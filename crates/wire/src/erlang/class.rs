@@ -4,7 +4,7 @@ use super::play::{card_list, dice_term, roll_of, score_at};
 use super::term::{Pid, Ref, Term};
 use super::{Answers, BadMessage, Password, name, password, spelling, strings};
 use agon_core::PlayerName;
-use agon_core::statistics::Record;
+use agon_core::statistics::PlayerTallies;
 use agon_games::yahtzee::{CardView, Question, ScoreBox, View};
 use agon_games::{Refusal, Seat};
 use serde::Deserialize;
@@ -47,7 +47,7 @@ pub enum FromPlayer {
     Invited {
         /// The process to send play requests to.
         pid: Pid,
-        /// Whether it accepts.
+        /// True if it accepts.
         accepts: bool,
         /// The tournament.
         tournament: Term,
@@ -332,7 +332,7 @@ pub fn tournament_status(manager: &Pid, tournament: &Term, status: &Status) -> T
 }
 
 /// The statistics of a player. `user` is the name as the asking program spelt it.
-pub fn user_status(manager: &Pid, user: &Term, record: &Record) -> Term {
+pub fn user_status(manager: &Pid, user: &Term, record: &PlayerTallies) -> Term {
     let data = Term::tuple([
         user.clone(),
         record.matches.won.into(),

@@ -1,6 +1,6 @@
 //! Control messages between connected nodes, some with a message for a process.
 
-use super::decode::{BadTerm, Limits, decode_first};
+use super::decode::{BadTerm, TermLimits, decode_first};
 use super::encode;
 use super::frames::{Header, frame, frame_to};
 use super::term::{Atom, Pid, Ref, Term};
@@ -119,7 +119,7 @@ pub fn tick() -> Vec<u8> {
 }
 
 /// Decodes a frame, without its length; `None` for a tick.
-pub fn decode(frame: &[u8], limits: Limits) -> Result<Option<Control>, BadControl> {
+pub fn decode(frame: &[u8], limits: TermLimits) -> Result<Option<Control>, BadControl> {
     let Some((first, rest)) = frame.split_first() else { return Ok(None) };
     if *first != PASS_THROUGH {
         return Err(BadControl::Malformed);

@@ -8,17 +8,17 @@ pub(super) const VERSION: u8 = 131;
 
 /// Limits of one term. The caller limits the number of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct TermLimits {
     /// How many terms, including nested ones.
     pub terms_max: usize,
     /// How deep terms may be nested.
     pub depth_max: usize,
 }
 
-impl Default for Limits {
+impl Default for TermLimits {
     /// Far more than any message of the protocols needs.
-    fn default() -> Limits {
-        Limits { terms_max: 10_000, depth_max: 32 }
+    fn default() -> TermLimits {
+        TermLimits { terms_max: 10_000, depth_max: 32 }
     }
 }
 
@@ -49,7 +49,7 @@ pub enum BadTerm {
 }
 
 /// Decodes one term that uses all bytes.
-pub fn decode(bytes: &[u8], limits: Limits) -> Result<Term, BadTerm> {
+pub fn decode(bytes: &[u8], limits: TermLimits) -> Result<Term, BadTerm> {
     match decode_first(bytes, limits)? {
         (term, []) => Ok(term),
         (_, rest) => Err(BadTerm::Trailing(rest.len())),
@@ -57,7 +57,7 @@ pub fn decode(bytes: &[u8], limits: Limits) -> Result<Term, BadTerm> {
 }
 
 /// Decodes one term, and returns the bytes after it.
-pub fn decode_first(bytes: &[u8], limits: Limits) -> Result<(Term, &[u8]), BadTerm> {
+pub fn decode_first(bytes: &[u8], limits: TermLimits) -> Result<(Term, &[u8]), BadTerm> {
     let mut reader = Reader { rest: bytes, left: limits.terms_max, limits };
     match reader.u8()? {
         VERSION => {}
@@ -71,7 +71,7 @@ struct Reader<'a> {
     rest: &'a [u8],
     /// How many more terms are allowed.
     left: usize,
-    limits: Limits,
+    limits: TermLimits,
 }
 
 impl<'a> Reader<'a> {

@@ -15,7 +15,7 @@ pub struct Node {
     pub name: String,
     /// Where it listens.
     pub port: u16,
-    /// Whether it is hidden: node lists leave it out.
+    /// True if it is hidden: node lists leave it out.
     pub hidden: bool,
     /// The lowest and the highest version of the distribution protocol it speaks.
     pub versions: (u16, u16),

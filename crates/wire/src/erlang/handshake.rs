@@ -133,7 +133,7 @@ pub enum NotLetIn {
 
 /// The next step of the accepting side.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum HandshakeStep {
     /// Send this and wait for the next message.
     Send(Vec<u8>),
     /// Send this; the handshake is complete. Later frames have lengths of four bytes.
@@ -173,11 +173,11 @@ impl Acceptor {
     }
 
     /// Processes the next message of the peer, without its length.
-    pub fn message(&mut self, bytes: &[u8]) -> Result<Step, NotLetIn> {
+    pub fn message(&mut self, bytes: &[u8]) -> Result<HandshakeStep, NotLetIn> {
         match self.peer.take() {
             None => {
                 self.peer = Some(name(bytes)?);
-                Ok(Step::Send(self.challenge()))
+                Ok(HandshakeStep::Send(self.challenge()))
             }
             Some(peer) => {
                 let reply = bytes.strip_prefix(b"r").ok_or(NotLetIn::Malformed)?;
@@ -193,7 +193,7 @@ impl Acceptor {
                     out.push(b'a');
                     out.extend(proof);
                 });
-                Ok(Step::Done { send, peer })
+                Ok(HandshakeStep::Done { send, peer })
             }
         }
     }
@@ -235,7 +235,7 @@ pub struct Initiator {
 
 #[derive(Clone, PartialEq, Debug)]
 enum Stage {
-    /// Whether the peer accepts the connection.
+    /// The peer says whether it accepts the connection.
     Status,
     Challenge,
     /// The peer's proof.
@@ -374,7 +374,7 @@ fn name(bytes: &[u8]) -> Result<Peer, NotLetIn> {
     }
 }
 
-/// Whether this is `name@host`, with both parts present and printable.
+/// Returns whether this is `name@host`, with both parts present and printable.
 fn is_node(name: &str) -> bool {
     let parts = name.split_once('@');
     let full = parts.is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());

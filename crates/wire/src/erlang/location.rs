@@ -30,7 +30,7 @@ pub struct Location {
     /// The key of its session's references, so that its ticket stays valid.
     key: (u32, u32),
     speaks: Vocabulary,
-    /// Whether its login spelt the name as an atom.
+    /// True if its login spelt the name as an atom.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     name_is_atom: bool,
     /// Other processes that play for the player, by tournament.
@@ -113,7 +113,7 @@ impl Location {
         Raw(agon_games::json(self))
     }
 
-    /// Whether this server's node had that name.
+    /// Returns whether this server's node had that name.
     pub fn is_of(&self, own_node: &Atom) -> bool {
         self.own_node == own_node.as_str()
     }

@@ -109,7 +109,7 @@ pub fn read(term: &Term) -> Result<FromPlayer, BadMessage> {
     }
 }
 
-/// Whether a term has the form of a message with a name and a password, whatever they are.
+/// Returns whether a term has the form of a message with a name and a password, whatever they are.
 pub fn needs_password(term: &Term) -> bool {
     match term.as_tuple() {
         Some([Term::Pid(_), kind, _, _]) => kind.as_atom() == Some("login"),

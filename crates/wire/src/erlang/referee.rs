@@ -4,7 +4,7 @@
 use super::play::{box_atom, card_dictionary, dice_json, dice_term, roll_of, score_by_name};
 use super::term::{Pid, Ref, Term};
 use super::{Answers, BadMessage, Password, name, password};
-use agon_core::statistics::Record;
+use agon_core::statistics::PlayerTallies;
 use agon_core::{GameEnd, GameResult, PlayerName};
 use agon_games::Refusal;
 use agon_games::yahtzee::{CardView, Play, Question, View};
@@ -269,7 +269,7 @@ pub fn stats_response(reference: &Ref, known: Option<&Known>) -> Term {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Known {
     /// The player's record in all games.
-    pub record: Record,
+    pub record: PlayerTallies,
     /// The player's rank on the ladder of this game, if they have one.
     pub rank: Option<u32>,
 }

@@ -72,7 +72,7 @@ impl Refs {
         Pid { node: self.node.clone(), id, serial: 0, creation: self.creation }
     }
 
-    /// Whether a process is, or could be, one of Agon's in this run.
+    /// Returns whether a process is, or could be, one of Agon's in this run.
     pub fn is_own(&self, pid: &Pid) -> bool {
         pid.node == self.node && pid.creation == self.creation
     }

@@ -95,9 +95,11 @@ pub(super) struct Open {
     pub(super) question: Question,
     /// The player's own card, where it distinguishes turns.
     pub(super) card: Option<Boxes>,
-    /// Whether an answer to it was passed on.
+    /// True if an answer to it was passed on.
     pub(super) answered: bool,
-    /// Whether it has not been sent yet.
+    /// True if the server said that it did not accept the answer.
+    pub(super) refused: bool,
+    /// True if it has not been sent yet.
     pub(super) held: bool,
     /// The answer to the next question, which the player is not asked, and the message that held
     /// both.
@@ -105,7 +107,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// Whether the player has it and has not answered it.
+    /// Returns whether the player has it and has not answered it.
     pub(super) fn is_due(&self) -> bool {
         !self.answered && !self.held
     }
@@ -114,7 +116,7 @@ impl Open {
         Hand::of(&self.question)
     }
 
-    /// Whether the box that an answer names is empty on the player's card.
+    /// Returns whether the box that an answer names is empty on the player's card.
     fn has_room_for(&self, score: &Term) -> bool {
         let empty = self.card.zip(box_of(score)).map(|(card, at)| card.of(at).is_none());
         empty.unwrap_or(false)
@@ -156,7 +158,7 @@ impl Hand {
 
 /// A turn that ended without the player's answer, which may still be in flight.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Missed {
+pub(super) struct TimedOut {
     pub(super) hand: Hand,
     /// Until when no other turn with these dice is sent to the player.
     pub(super) until: Timestamp,

@@ -16,7 +16,7 @@ pub use hear::{NotAccepted, QUEUE};
 use super::class::{Ids, Variant, Writer};
 use super::location::Location;
 use super::refs::{Key, Refs};
-use super::request::{ForClass, ForQueue, ForReferee, Missed, Open, Parts, REQUEST, Request};
+use super::request::{ForClass, ForQueue, ForReferee, Open, Parts, REQUEST, Request, TimedOut};
 use super::term::{Pid, Ref, Term};
 use super::{Password, queue, referee};
 use crate::native::{FromPlayer, Hello, PROTOCOL_VERSION, ToLobby};
@@ -37,8 +37,12 @@ const MARKS_MAX: u32 = (1 << 18) - 1;
 /// current turn before they look at another one.
 const SAME_DICE_MS: Millis = 2_000;
 
+/// How long a repeated turn waits if the player has answered it: the answer and the repetition may
+/// have crossed. Then the next request follows, and the player must not get the old dice again.
+const CROSSING_MS: Millis = 500;
+
 /// How many unanswered turns are remembered.
-const MISSED_MAX: usize = 64;
+const TIMED_OUT_MAX: usize = 64;
 
 /// The vocabulary of a player, and its specific state.
 #[derive(Clone, PartialEq, Debug)]
@@ -120,7 +124,7 @@ enum Stands<W> {
     /// The player is invited, and has not answered.
     Invited,
     /// The player is in it and has not accepted yet. Requests are held until they do.
-    Told { since: Timestamp, held: Vec<(Term, Option<W>)> },
+    Announced { since: Timestamp, held: Vec<(Term, Option<W>)> },
     /// The player accepted, and this process plays.
     Accepted(Pid),
 }
@@ -140,6 +144,8 @@ struct Held<W> {
     written: Option<W>,
     /// It is sent then at the latest.
     until: Timestamp,
+    /// True if the player has answered it, so that it is sent only then.
+    is_repeated: bool,
 }
 
 /// One player's session.
@@ -158,10 +164,11 @@ pub struct Session<W> {
     tournaments: Vec<Tournament<W>>,
     /// Open requests, the oldest first.
     open: Vec<Open>,
-    /// Requests that wait until no other open one has the same dice.
+    /// Requests that wait until no other open one has the same dice, or until it is clear that the
+    /// player's answer did not arrive.
     held: Vec<Held<W>>,
     /// Turns that ended unanswered, the latest last.
-    missed: Vec<Missed>,
+    timed_out: Vec<TimedOut>,
     /// The number of its latest reference.
     last: u32,
 }
@@ -200,7 +207,7 @@ impl<W> Session<W> {
             tournaments: Vec::new(),
             open: Vec::new(),
             held: Vec::new(),
-            missed: Vec::new(),
+            timed_out: Vec::new(),
             last: 0,
         };
         (session, [FromPlayer::Hello(hello), FromPlayer::Lobby(says)])
@@ -233,7 +240,7 @@ impl<W> Session<W> {
             tournaments: Vec::new(),
             open: Vec::new(),
             held: Vec::new(),
-            missed: Vec::new(),
+            timed_out: Vec::new(),
             last: last % MARKS_MAX,
         };
         for id in tournaments {
@@ -250,7 +257,7 @@ impl<W> Session<W> {
         })
     }
 
-    /// Whether the player must prove the password again, because the log does not store it.
+    /// Returns whether the player must prove the password again, because the log does not store it.
     pub fn lacks_password(&self) -> bool {
         matches!(&self.speaks, Speaks::Queue { password } if password.0.is_empty())
     }
@@ -305,6 +312,10 @@ impl<W> Session<W> {
                 outputs
             }
             Some("error") => {
+                let about = |open: &&mut Open| Some(open.id.as_str()) == said["id"].as_str();
+                if let Some(open) = self.open.iter_mut().find(about) {
+                    open.refused = true;
+                }
                 let field = |name: &str| said[name].as_str().unwrap_or_default().to_owned();
                 vec![SessionOutput::Refused { code: field("code"), detail: field("detail") }]
             }
@@ -328,18 +339,18 @@ impl<W> Session<W> {
 
     /// When the next timer is due.
     pub fn deadline(&self) -> Option<Timestamp> {
-        let told = self.tournaments.iter().filter_map(|tournament| match tournament.stands {
-            Stands::Told { since, .. } => Some(since + self.accept_ms),
+        let announced = self.tournaments.iter().filter_map(|tournament| match tournament.stands {
+            Stands::Announced { since, .. } => Some(since + self.accept_ms),
             _ => None,
         });
-        told.chain(self.held.iter().map(|held| held.until)).min()
+        announced.chain(self.held.iter().map(|held| held.until)).min()
     }
 
     /// Withdraws players who have not accepted in time, and sends held requests that are due.
     pub fn due(&mut self, now: Timestamp) -> Vec<SessionOutput<W>> {
         let accept_ms = self.accept_ms;
         let over = self.tournaments.extract_if(.., |tournament| {
-            matches!(tournament.stands, Stands::Told { since, .. } if since + accept_ms <= now)
+            matches!(tournament.stands, Stands::Announced { since, .. } if since + accept_ms <= now)
         });
         let mut outputs: Vec<SessionOutput<W>> =
             over.map(|tournament| withdraw(tournament.id)).collect();
@@ -436,19 +447,19 @@ impl<W> Session<W> {
     /// A tournament of the player starts.
     fn starts(&mut self, id: TournamentId, now: Timestamp) -> Vec<SessionOutput<W>> {
         let known = self.tournaments.iter_mut().find(|known| known.id == id);
-        let told = || Stands::Told { since: now, held: Vec::new() };
+        let announced = || Stands::Announced { since: now, held: Vec::new() };
         match (known, &self.speaks) {
             // The player was invited and is in, so they or somebody for them accepted.
             (Some(known), _) => {
                 if matches!(known.stands, Stands::Invited) {
-                    known.stands = told();
+                    known.stands = announced();
                 }
                 Vec::new()
             }
             (None, Speaks::Class(variant)) => {
                 let writer = self.writer(*variant);
                 let reference = self.refs.tournament(&id);
-                self.enter(id, told());
+                self.enter(id, announced());
                 vec![self.tell(writer.start_tournament(&reference))]
             }
             (None, _) => {
@@ -486,20 +497,23 @@ impl<W> Session<W> {
     fn forget(&mut self, open: &Open, now: Timestamp) {
         self.held.retain(|held| held.id != open.id);
         if open.is_due() && matches!(self.speaks, Speaks::Queue { .. }) {
-            if self.missed.len() == MISSED_MAX {
-                self.missed.remove(0);
+            if self.timed_out.len() == TIMED_OUT_MAX {
+                self.timed_out.remove(0);
             }
-            self.missed.push(Missed { hand: open.hand(), until: now + SAME_DICE_MS });
+            self.timed_out.push(TimedOut { hand: open.hand(), until: now + SAME_DICE_MS });
         }
     }
 
-    /// Whether a turn has the same dice as another one that the player has, or had lately. The end
-    /// of a turn names nothing but its dice.
+    /// Returns whether a turn has the same dice as another one that the player has, or had lately.
+    /// The end of a turn names nothing but its dice.
     fn is_ambiguous(&self, asked: &Open, now: Timestamp) -> bool {
         let hand = asked.hand();
         let other = |open: &Open| open.id != asked.id && open.is_due() && open.hand() == hand;
         self.open.iter().any(other)
-            || self.missed.iter().any(|missed| missed.hand == hand && now < missed.until)
+            || self
+                .timed_out
+                .iter()
+                .any(|timed_out| timed_out.hand == hand && now < timed_out.until)
     }
 
     /// Sends the held requests that need not wait any more.
@@ -510,13 +524,14 @@ impl<W> Session<W> {
             let id = &self.held[at].id;
             let place = self.open.iter().position(|open| open.id == *id);
             let ambiguous = place.is_some_and(|place| self.is_ambiguous(&self.open[place], now));
-            if ambiguous && now < self.held[at].until {
+            if (ambiguous || self.held[at].is_repeated) && now < self.held[at].until {
                 at += 1;
                 continue;
             }
             let Held { term, written, .. } = self.held.remove(at);
             if let Some(place) = place {
-                self.open[place].held = false;
+                let open = &mut self.open[place];
+                (open.held, open.answered, open.then) = (false, false, None);
                 let tournament = self.open[place].tournament.clone();
                 outputs.extend(self.send_or_hold(term, &tournament, written));
             }
@@ -526,11 +541,11 @@ impl<W> Session<W> {
 
     /// Processes a request of the server.
     fn asked(&mut self, line: &[u8], written: Option<W>, now: Timestamp) -> Vec<SessionOutput<W>> {
-        let told = match &self.speaks {
+        let asked = match &self.speaks {
             Speaks::Class(variant) => {
                 let variant = *variant;
-                ForClass::read(line).and_then(|asked| {
-                    let Request { id, question, view, .. } = asked;
+                ForClass::read(line).and_then(|read| {
+                    let Request { id, question, view, .. } = read;
                     let ids = match self.opens(&id, question, None, now)? {
                         Next::Ask(ids) => ids,
                         Next::Answer(output) => return Some(Err(output)),
@@ -539,8 +554,8 @@ impl<W> Session<W> {
                     Some(Ok((term, ids.tournament)))
                 })
             }
-            Speaks::Referee { .. } => ForReferee::read(line).and_then(|asked| {
-                let Request { id, question, view, in_match, ends } = asked;
+            Speaks::Referee { .. } => ForReferee::read(line).and_then(|read| {
+                let Request { id, question, view, in_match, ends } = read;
                 let ids = match self.opens(&id, question, None, now)? {
                     Next::Ask(ids) => ids,
                     Next::Answer(output) => return Some(Err(output)),
@@ -561,7 +576,7 @@ impl<W> Session<W> {
             }),
             Speaks::Queue { .. } => return self.asked_by_dice(line, written, now),
         };
-        match told {
+        match asked {
             Some(Ok((term, tournament))) => self.send_or_hold(term, &tournament, written),
             // The request is already answered; its record of the time is dropped with it.
             Some(Err(output)) => vec![output],
@@ -584,6 +599,14 @@ impl<W> Session<W> {
         if self.open.iter().any(has_it) {
             return written.map(SessionOutput::Running).into_iter().collect();
         }
+        let crosses = |open: &&Open| open.id.as_str() == &*id && open.answered && !open.refused;
+        if let Some(open) = self.open.iter().find(crosses) {
+            let term = queue::dice(&open.tournament, &open.game, &question);
+            let (id, until) = (open.id.clone(), now + CROSSING_MS);
+            self.held.retain(|held| held.id != id);
+            self.held.push(Held { id, term, written, until, is_repeated: true });
+            return Vec::new();
+        }
         let card = view.seat.and_then(|seat| view.cards.get(seat.index())).map(|card| card.boxes);
         let ids = match self.opens(&id, question, card, now) {
             Some(Next::Ask(ids)) => ids,
@@ -597,7 +620,8 @@ impl<W> Session<W> {
         if self.is_ambiguous(&self.open[at], now) {
             self.open[at].held = true;
             let id = self.open[at].id.clone();
-            self.held.push(Held { id, term, written, until: now + SAME_DICE_MS });
+            let until = now + SAME_DICE_MS;
+            self.held.push(Held { id, term, written, until, is_repeated: false });
             return Vec::new();
         }
         self.send_or_hold(term, &ids.tournament, written)
@@ -612,7 +636,7 @@ impl<W> Session<W> {
     ) -> Vec<SessionOutput<W>> {
         let known = self.tournaments.iter_mut().find(|known| known.reference == *tournament);
         match known.map(|known| &mut known.stands) {
-            Some(Stands::Told { held, .. }) => {
+            Some(Stands::Announced { held, .. }) => {
                 held.push((term, written));
                 Vec::new()
             }
@@ -640,7 +664,9 @@ impl<W> Session<W> {
                 && next_one
                 && parts.game(&self.refs, &open.tournament) == open.game
             {
+                self.held.retain(|held| held.id != open.id);
                 (open.id, open.question) = (RequestId::from_text(id), question);
+                open.refused = false;
                 let id = open.id.clone();
                 return Some(Next::Answer(SessionOutput::Answer { id, answer: Ok(answer), sent }));
             }
@@ -673,6 +699,7 @@ impl<W> Session<W> {
             question,
             card,
             answered: false,
+            refused: false,
             held: false,
             then: None,
         });

@@ -38,7 +38,7 @@ pub enum Term {
 /// A number beyond 64 bits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Big {
-    /// Whether it is below 0.
+    /// True if it is below 0.
     pub negative: bool,
     /// Its digits to the base 256, the lowest first.
     pub digits: Vec<u8>,

@@ -63,7 +63,7 @@ impl Seen {
         }
     }
 
-    /// Whether `action` of the seat to move is all that happened until `now`.
+    /// Returns whether `action` of the seat to move is all that happened until `now`.
     fn leads_to(&self, action: &Action, now: &Seen) -> bool {
         let pairs = self.players.iter().zip(&now.players).enumerate();
         pairs.into_iter().all(|(at, (before, after))| {

@@ -5,7 +5,7 @@
 //!   told there. [`observer`]s watch in its words.
 //!
 //! Questions and views of the game go in and texts come out; replies go in and come out as the
-//! game's own answers. Whether an answer keeps to the rules is for the game to say: here a reply is
+//! game's own answers. The game decides whether an answer keeps to the rules: here a reply is
 //! refused only if it is no reply, or the reply to something else.
 
 pub mod broadcast;
@@ -48,7 +48,7 @@ pub fn sign_up(first: &str, strict: bool) -> Result<(Vocabulary, PlayerName), Ba
 /// Which reply is waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Awaited {
-    /// Whether the player is ready for the tournament.
+    /// Is the player ready for the tournament?
     Ready,
     /// The confirmation of a message.
     Confirmed,

@@ -12,10 +12,10 @@ use agon_games::fish::{Question, View};
 pub struct Speaker {
     vocabulary: Vocabulary,
     awaited: Option<Awaited>,
-    /// Whether the question about readiness also wants a proposal.
+    /// True if the question about readiness also wants a proposal.
     proposes: bool,
     broadcasts: Broadcasts,
-    /// Whether the program knows that its tournament has started.
+    /// True if the program knows that its tournament has started.
     begun: bool,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Two vocabularies name the calls: the course's, where players propose the map, and the memo's,
 //! where the operator supplies it. Questions and views of the game go in and calls come out;
-//! replies go in and come out as the game's own answers. Whether an answer keeps to the rules is
-//! for the game to say.
+//! replies go in and come out as the game's own answers. The game decides whether an answer
+//! keeps to the rules.
 
 mod speaker;
 

@@ -10,9 +10,9 @@ use agon_games::trains::{Question, View};
 pub struct Speaker {
     vocabulary: Vocabulary,
     awaited: Option<Awaited>,
-    /// Whether the question about a map only asks whether the player is ready.
+    /// True if the question about a map only asks whether the player is ready.
     ready_only: bool,
-    /// Whether the program knows that its tournament has started.
+    /// True if the program knows that its tournament has started.
     begun: bool,
 }
 

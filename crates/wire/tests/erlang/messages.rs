@@ -1,7 +1,7 @@
 //! Messages one by one: what is read, what is refused and why.
 
 use agon_core::PlayerName;
-use agon_core::statistics::{Record, Tally};
+use agon_core::statistics::{PlayerTallies, Tally};
 use agon_games::RefusalKind::{Malformed, WrongKind};
 use agon_games::yahtzee::Question;
 use agon_wire::erlang::class::{self, Action, Status, Variant};
@@ -249,11 +249,11 @@ fn messages_of_the_queue_protocol() {
 
 #[test]
 fn replies_about_players_and_tournaments() {
-    let record = Record {
+    let record = PlayerTallies {
         matches: Tally { won: 3, lost: 2, tied: 0 },
         tournaments: Tally { won: 1, lost: 1, tied: 0 },
         tournaments_played: 3,
-        ..Record::default()
+        ..PlayerTallies::default()
     };
     let manager = pid();
     let text = |term: Term| term.to_string();

@@ -3,11 +3,11 @@
 use crate::support::{changes, damage};
 use crate::terms::{golden, pid, reference, term};
 use agon_wire::erlang::control::{self, BadControl, Control, Process};
-use agon_wire::erlang::decode::Limits;
+use agon_wire::erlang::decode::TermLimits;
 use agon_wire::erlang::epmd::{self, BadEpmd, Node, Registered, Request};
 use agon_wire::erlang::frames::{Frames, Header, TooLong, frame};
 use agon_wire::erlang::handshake::{
-    Acceptor, Cookie, Initiator, Next, NotLetIn, Step, digest, flags,
+    Acceptor, Cookie, HandshakeStep, Initiator, Next, NotLetIn, digest, flags,
 };
 use agon_wire::erlang::term::{Atom, Term};
 use proptest::prelude::*;
@@ -49,7 +49,8 @@ fn the_proof_is_the_one_otp_makes() {
 #[test]
 fn a_node_with_the_cookie_is_let_in() {
     let mut acceptor = acceptor();
-    let Ok(Step::Send(sent)) = acceptor.message(&name_of("eve@box", flags::OFFERED)) else {
+    let Ok(HandshakeStep::Send(sent)) = acceptor.message(&name_of("eve@box", flags::OFFERED))
+    else {
         panic!("not sent")
     };
     let mut frames = Frames::new(Header::Two, 100);
@@ -61,7 +62,8 @@ fn a_node_with_the_cookie_is_let_in() {
     assert_eq!(challenge[9..13], CHALLENGE.to_be_bytes());
     assert_eq!(challenge[13..17], 7u32.to_be_bytes());
     assert_eq!(&challenge[19..], b"agon@localhost");
-    let Ok(Step::Done { send, peer }) = acceptor.message(&reply(&cookie(), CHALLENGE, 5)) else {
+    let Ok(HandshakeStep::Done { send, peer }) = acceptor.message(&reply(&cookie(), CHALLENGE, 5))
+    else {
         panic!("not in")
     };
     assert_eq!(send[..3], [0, 17, b'a']);
@@ -79,7 +81,7 @@ fn initiator(cookie: Cookie, wanted: &str) -> Initiator {
 fn meet(mut initiator: Initiator, status: &[u8]) -> Result<Next, NotLetIn> {
     let eve = Atom::new("eve@box").unwrap();
     let mut acceptor = Acceptor::new(eve, 99, cookie(), CHALLENGE);
-    let Ok(Step::Send(sent)) = acceptor.message(&initiator.name()[2..]) else {
+    let Ok(HandshakeStep::Send(sent)) = acceptor.message(&initiator.name()[2..]) else {
         panic!("not let in")
     };
     let mut frames = Frames::new(Header::Two, 100);
@@ -90,11 +92,11 @@ fn meet(mut initiator: Initiator, status: &[u8]) -> Result<Next, NotLetIn> {
     let challenge = frames.take().unwrap().unwrap().to_vec();
     let Next::Send(reply) = initiator.message(&challenge)? else { panic!("too early") };
     let send = match acceptor.message(&reply[2..])? {
-        Step::Done { send, peer } => {
+        HandshakeStep::Done { send, peer } => {
             assert_eq!((peer.node.as_str(), peer.creation), ("agon@localhost", 7));
             send
         }
-        Step::Send(_) => panic!("not done"),
+        HandshakeStep::Send(_) => panic!("not done"),
     };
     initiator.message(&send[2..])
 }
@@ -190,7 +192,7 @@ fn frames_have_bounds_and_ticks_are_empty() {
     let mut frames = Frames::new(Header::Four, 10);
     frames.push(&control::tick());
     assert_eq!(frames.take(), Some(Ok(&b""[..])));
-    assert_eq!(control::decode(b"", Limits::default()), Ok(None));
+    assert_eq!(control::decode(b"", TermLimits::default()), Ok(None));
     frames.push(&[0, 0, 0, 11]);
     let error = TooLong { announced: 11, max: 10 };
     assert_eq!(frames.take(), Some(Err(error)));
@@ -215,7 +217,7 @@ fn unknown_control_messages_are_ignored_and_malformed_ones_reported() {
         let mut bytes = vec![112];
         agon_wire::erlang::encode::encode_to(&mut bytes, &Term::Tuple(fields));
         message.iter().for_each(|term| agon_wire::erlang::encode::encode_to(&mut bytes, term));
-        control::decode(&bytes, Limits::default())
+        control::decode(&bytes, TermLimits::default())
     };
     assert_eq!(say(vec![Term::Int(29)], None), Ok(Some(Control::Other { operation: 29 })));
     assert_eq!(say(vec![Term::Int(22), Term::nil()], None), Err(BadControl::Malformed));
@@ -229,7 +231,7 @@ fn unknown_control_messages_are_ignored_and_malformed_ones_reported() {
     let send = vec![Term::Int(2), Term::atom(""), pid.into()];
     assert_eq!(say(send.clone(), None), Err(BadControl::Malformed), "no message");
     assert!(say(send, Some(Term::Int(1))).is_ok());
-    assert_eq!(control::decode(&[131, 68], Limits::default()), Err(BadControl::Malformed));
+    assert_eq!(control::decode(&[131, 68], TermLimits::default()), Err(BadControl::Malformed));
 }
 
 fn process() -> impl Strategy<Value = Process> {
@@ -272,8 +274,8 @@ proptest! {
     #[test]
     fn control_messages_survive(control in any_control(), changes in changes()) {
         let bytes = control::encode(&control).expect("something to send");
-        prop_assert_eq!(control::decode(&bytes[4..], Limits::default()), Ok(Some(control)));
-        let _ = control::decode(&damage(bytes[4..].into(), &changes), Limits::default());
+        prop_assert_eq!(control::decode(&bytes[4..], TermLimits::default()), Ok(Some(control)));
+        let _ = control::decode(&damage(bytes[4..].into(), &changes), TermLimits::default());
     }
 
     #[test]
@@ -313,6 +315,6 @@ proptest! {
         let _ = epmd::decode_port(&damage(epmd::encode_port(Some(&node)), &changes));
         let _ = (epmd::decode_request(&noise), epmd::decode_port(&noise));
         let _ = epmd::decode_registered(&noise);
-        let _ = control::decode(&noise, Limits::default());
+        let _ = control::decode(&noise, TermLimits::default());
     }
 }

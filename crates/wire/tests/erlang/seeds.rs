@@ -1,11 +1,11 @@
 //! Every message of the two documents that the referee and the queue protocol come from, one
 //! transcript each: the form that the document gives, and a term of that form that was read or
-//! written here. What is written is compared with `tests/data/erlang/seed-*.txt`, term for term;
-//! every field of every term is held against its name in the form.
+//! written here. Terms that were written are compared with `tests/data/erlang/seed-*.txt`, term for
+//! term; every field of every term is held against its name in the form.
 
 use agon_core::PlayerName;
 use agon_core::Timestamp;
-use agon_core::statistics::{Record, Tally};
+use agon_core::statistics::{PlayerTallies, Tally};
 use agon_games::yahtzee::{Answer, Config, Yahtzee};
 use agon_games::{Game, Seat, Seed, Viewer};
 use agon_wire::erlang::referee::Known;
@@ -37,7 +37,7 @@ fn dice(values: &[i64]) -> Term {
     Term::List(values.iter().copied().map(Term::Int).collect())
 }
 
-/// Whether a field of a message is what its name in the document says.
+/// Returns whether a field of a message is what its name in the document says.
 fn is_field(name: &str, term: &Term) -> bool {
     let is_pair = |entry: &Term| {
         entry.as_tuple().is_some_and(|pair| pair.len() == 2 && pair[0].as_atom().is_some())
@@ -204,11 +204,11 @@ fn told(outputs: Vec<SessionOutput<()>>) -> Option<Term> {
 }
 
 fn known() -> Known {
-    let record = Record {
+    let record = PlayerTallies {
         games: Tally { won: 3, lost: 1, tied: 2 },
         tournaments: Tally { won: 1, lost: 0, tied: 0 },
         tournaments_played: 1,
-        ..Record::default()
+        ..PlayerTallies::default()
     };
     Known { record, rank: Some(1) }
 }

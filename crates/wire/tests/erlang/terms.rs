@@ -1,7 +1,7 @@
 //! Terms: against bytes that OTP 25 wrote, round trips, damage, bounds.
 
 use crate::support::{changes, damage};
-use agon_wire::erlang::decode::{BadTerm, Limits, decode, decode_first};
+use agon_wire::erlang::decode::{BadTerm, TermLimits, decode, decode_first};
 use agon_wire::erlang::encode::encode;
 use agon_wire::erlang::term::{Atom, Big, Pid, Ref, Term, Words};
 use proptest::prelude::*;
@@ -25,8 +25,8 @@ fn terms_written_by_otp_are_parsed() {
         if text == "digest" {
             continue;
         }
-        let term = decode(&bytes, Limits::default()).expect(&text);
-        assert_eq!(decode(&encode(&term), Limits::default()), Ok(term.clone()), "{text}");
+        let term = decode(&bytes, TermLimits::default()).expect(&text);
+        assert_eq!(decode(&encode(&term), TermLimits::default()), Ok(term.clone()), "{text}");
         match &*text {
             "pid" => assert_eq!(term.to_string(), "<nonode@nohost.9.0>"),
             "ref" => assert_eq!(term.as_reference().expect("a reference").words.len(), 3),
@@ -45,7 +45,7 @@ fn numbers_below_zero_survive_in_lists() {
     let card = Term::List([-1i64, 0, 25, 255, 256].map(Term::Int).into());
     let bytes = encode(&card);
     assert_eq!(bytes[..6], [131, 108, 0, 0, 0, 5]);
-    assert_eq!(decode(&bytes, Limits::default()), Ok(card));
+    assert_eq!(decode(&bytes, TermLimits::default()), Ok(card));
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn strings_are_lists_of_code_points() {
     for text in ["", "eve", "Zoë", "αβγ", "\u{1f3b2}"] {
         let term = Term::string(text);
         assert_eq!(term.text().as_deref(), Some(text));
-        let read = decode(&encode(&term), Limits::default()).expect("a term");
+        let read = decode(&encode(&term), TermLimits::default()).expect("a term");
         assert_eq!(read.text().as_deref(), Some(text));
     }
     assert_eq!(encode(&Term::string("")), [131, 106]);
@@ -62,7 +62,8 @@ fn strings_are_lists_of_code_points() {
     assert_eq!(Term::List(vec![Term::Int(-1)]).text(), None);
     assert_eq!(Term::Int(7).text(), None);
     let long = Term::Bytes(vec![7; 70_000]);
-    let read = decode(&encode(&long), Limits { terms_max: 100_000, depth_max: 4 }).expect("a list");
+    let read =
+        decode(&encode(&long), TermLimits { terms_max: 100_000, depth_max: 4 }).expect("a list");
     assert_eq!(read.ints().map(Iterator::count), Some(70_000));
 }
 
@@ -71,7 +72,7 @@ fn announced_lengths_are_not_believed() {
     for (tag, more) in [(105u8, 0), (108, 0), (109, 0), (111, 1), (116, 0), (77, 1), (112, 0)] {
         let mut bytes = vec![131, tag, 0xff, 0xff, 0xff, 0xff];
         bytes.extend(vec![1; more]);
-        let error = decode(&bytes, Limits::default()).expect_err("a hollow term");
+        let error = decode(&bytes, TermLimits::default()).expect_err("a hollow term");
         assert!(matches!(error, BadTerm::Cut | BadTerm::TooMany(_)), "{tag}: {error}");
     }
 }
@@ -83,7 +84,7 @@ fn bounds_hold() {
         (0..depth).for_each(|_| term = Term::tuple([std::mem::replace(&mut term, Term::nil())]));
         encode(&term)
     };
-    let limits = Limits { terms_max: 100, depth_max: 8 };
+    let limits = TermLimits { terms_max: 100, depth_max: 8 };
     assert!(decode(&nested(8), limits).is_ok());
     assert_eq!(decode(&nested(9), limits), Err(BadTerm::TooDeep(8)));
     assert!(decode(&encode(&Term::List(vec![Term::nil(); 98])), limits).is_ok());
@@ -163,23 +164,23 @@ proptest! {
     #[test]
     fn terms_survive(term in term(), after in prop::collection::vec(any::<u8>(), 0..4)) {
         let mut bytes = encode(&term);
-        prop_assert_eq!(decode(&bytes, Limits::default()), Ok(term.clone()));
+        prop_assert_eq!(decode(&bytes, TermLimits::default()), Ok(term.clone()));
         bytes.extend(&after);
-        prop_assert_eq!(decode_first(&bytes, Limits::default()), Ok((term, &after[..])));
+        prop_assert_eq!(decode_first(&bytes, TermLimits::default()), Ok((term, &after[..])));
     }
 
     #[test]
     fn damaged_terms_do_not_panic(term in term(), changes in changes()) {
         let bytes = damage(encode(&term), &changes);
-        if let Ok(term) = decode(&bytes, Limits::default()) {
+        if let Ok(term) = decode(&bytes, TermLimits::default()) {
             let _ = (term.to_string(), term.text(), agon_wire::erlang::read(&term));
-            prop_assert_eq!(decode(&encode(&term), Limits::default()), Ok(term));
+            prop_assert_eq!(decode(&encode(&term), TermLimits::default()), Ok(term));
         }
     }
 
     #[test]
     fn noise_does_not_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..100)) {
         bytes.insert(0, 131);
-        let _ = decode(&bytes, Limits::default());
+        let _ = decode(&bytes, TermLimits::default());
     }
 }

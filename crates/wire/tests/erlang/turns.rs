@@ -94,6 +94,45 @@ fn dice_are_sent_once_and_run_on_when_they_are_asked_again() {
     assert_eq!(went_to(&mut visit, &end_turn([1, 2, 3, 4, 5], "aces")), "one:r1m1.1.0.0");
 }
 
+/// A late player answers while the server asks again, because the player answered elsewhere.
+#[test]
+fn turn_that_was_answered_when_it_was_asked_again_is_not_answered_twice() {
+    let modify = |visit: &Visit| {
+        let (tid, gid) = (visit.last()[1].clone(), visit.last()[2].clone());
+        let (eve, pw, kind) = (Term::string("eve"), Term::string("pw"), Term::atom("modification"));
+        Term::tuple([eve, pw, kind, tid, gid, Term::List(vec![Term::Int(1)])])
+    };
+    let answered = || {
+        let mut visit = visit();
+        visit.now = Timestamp::from_ms(10_000);
+        visit.request("one:r1m1.1.0.0", rolled([1, 2, 3, 4, 5]), 1);
+        let said = modify(&visit);
+        assert_eq!(went_to(&mut visit, &said), "one:r1m1.1.0.0");
+        visit
+    };
+    let again = |visit: &mut Visit| visit.request("one:r1m1.1.0.0", rolled([1, 2, 3, 4, 5]), 2);
+    let nothing = Vec::<String>::new();
+    // The answer arrived: the next roll follows, and the player gets that one only.
+    let mut visit = answered();
+    assert_eq!(again(&mut visit), nothing);
+    let next = json!({"ask": "keep", "roll": 2, "dice": [6, 2, 3, 4, 5]});
+    assert!(visit.request("one:r1m1.1.0.1", next, 3)[0].ends_with("#3"));
+    assert_eq!(visit.deadline(), None);
+    // The answer did not arrive, and nothing follows.
+    let mut visit = answered();
+    assert_eq!(again(&mut visit), nothing);
+    let due = visit.due(visit.deadline().expect("a bound"));
+    assert!(due[0].contains("{dice,") && due[0].ends_with("#2"), "{due:?}");
+    let said = modify(&visit);
+    assert_eq!(went_to(&mut visit, &said), "one:r1m1.1.0.0");
+    // The server said that the answer was late.
+    let mut visit = answered();
+    let now = visit.now;
+    let late = json!({"type": "error", "code": "late", "detail": "", "id": "one:r1m1.1.0.0"});
+    visit.line(&late, now);
+    assert!(again(&mut visit)[0].ends_with("#2"));
+}
+
 #[test]
 fn an_answer_to_a_turn_that_is_over_is_late_and_not_a_cheat() {
     let mut visit = visit();

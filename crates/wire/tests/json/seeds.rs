@@ -60,7 +60,7 @@ impl Transcript {
         self.ask_in(told, replies, |_| Ok(()));
     }
 
-    /// The same for a question of a game, which may refuse an answer.
+    /// Like `ask`, for a question of a game, which may refuse an answer.
     fn ask_in(
         &mut self,
         told: &PeerMessage,
@@ -142,7 +142,7 @@ impl FishGame {
         PeerMessage::Question { question, view, seats: Arc::clone(&self.seats) }
     }
 
-    /// Whether the rules take an answer of eve's.
+    /// Checks that the rules allow an answer of eve's.
     fn check(&self, answer: &str) -> Result<(), Refusal> {
         self.game.check(Seat(0), &serde_json::from_str(answer).expect("an answer"))
     }
@@ -369,7 +369,7 @@ impl TrainsGame {
         PeerMessage::Question { question, view, seats: [].into() }
     }
 
-    /// Whether the rules take an answer of eve's.
+    /// Checks that the rules allow an answer of eve's.
     fn check(&self, answer: &str) -> Result<(), Refusal> {
         self.0.check(Seat(0), &serde_json::from_str(answer).expect("an answer"))
     }

@@ -3,7 +3,7 @@
 use crate::support::changes;
 use agon_wire::fish::Vocabulary;
 use agon_wire::sign_up::{BadSignUp, Newcomer};
-use agon_wire::values::{BadStream, Limits};
+use agon_wire::values::{BadValues, Limits};
 use agon_wire::{fish, trains};
 use proptest::prelude::*;
 
@@ -37,7 +37,7 @@ fn names_may_lack_quotes_unless_names_are_strict() {
         assert_eq!(first(b" \"eve\"[1]", strict), (eve(), b"[1] ".to_vec()));
         assert_eq!(first(b"   ", strict).0, None);
         let long = first(&[b'x'; 500], strict).0;
-        assert_eq!(long, Some(Err(BadSignUp::Stream(BadStream::TooLong(64)))));
+        assert_eq!(long, Some(Err(BadSignUp::Stream(BadValues::TooLong(64)))));
         assert!(matches!(first(b"?", strict).0, Some(Err(BadSignUp::Stream(_)))));
     }
     assert_eq!(first(b"eve", true).0, Some(Err(BadSignUp::NotASignUp("eve".into()))));

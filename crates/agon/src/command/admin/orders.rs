@@ -2,8 +2,8 @@
 
 use super::tables::{self, Table};
 use crate::args::{
-    AccountCommand, AdminCommand, BlacklistCommand, CreateArgs, GameCommand, MatchCommand, Pick,
-    QueueCommand, TournamentCommand,
+    AccountCommand, AdminCommand, AdminMatch, AdminTournament, BlacklistCommand, CreateArgs,
+    GameCommand, Pick, QueueCommand,
 };
 use crate::command::login;
 use crate::exit::Misuse;
@@ -47,37 +47,37 @@ fn post(path: String, body: Value, done: String) -> Order {
     Order::Do { method: "POST", path, body: Some(body), done }
 }
 
-fn tournament(command: &TournamentCommand) -> Result<Order> {
+fn tournament(command: &AdminTournament) -> Result<Order> {
     let page = |id: &str| format!("/api/v1/tournaments/{}", escaped(id));
     let act = |named: &crate::args::Named, what: &str, done: &str| {
         let body = json!({"why": named.why});
         post(format!("{}/{what}", page(&named.id)), body, format!("{} {done}.", named.id))
     };
     Ok(match command {
-        TournamentCommand::Create(args) => create(args)?,
-        TournamentCommand::List => Order::List {
+        AdminTournament::Create(args) => create(args)?,
+        AdminTournament::List => Order::List {
             path: "/api/v1/tournaments",
             what: "tournaments",
             table: tables::tournaments,
         },
-        TournamentCommand::Show { id } => look(page(id), tables::tournament),
-        TournamentCommand::Start(named) => act(named, "start", "starts"),
-        TournamentCommand::CallOff(named) => act(named, "call-off", "is cancelled"),
-        TournamentCommand::Pause(named) => act(named, "pause", "is paused"),
-        TournamentCommand::Resume(named) => act(named, "resume", "is resumed"),
-        TournamentCommand::Award { id, winner, why } => {
+        AdminTournament::Show { id } => look(page(id), tables::tournament),
+        AdminTournament::Start(named) => act(named, "start", "starts"),
+        AdminTournament::CallOff(named) => act(named, "call-off", "is cancelled"),
+        AdminTournament::Pause(named) => act(named, "pause", "is paused"),
+        AdminTournament::Resume(named) => act(named, "resume", "is resumed"),
+        AdminTournament::Award { id, winner, why } => {
             let done = match &winner[..] {
                 [] => format!("{id} is cancelled; it counts for nobody."),
                 winners => format!("{id} is won by {}.", winners.join(", ")),
             };
             post(format!("{}/award", page(id)), json!({"winners": winner, "why": why}), done)
         }
-        TournamentCommand::Enter { id, player, why } => post(
+        AdminTournament::Enter { id, player, why } => post(
             format!("{}/enter", page(id)),
             json!({"player": player, "why": why}),
             format!("{player} enters {id} and plays from its next round on."),
         ),
-        TournamentCommand::Withdraw { id, player, why } => post(
+        AdminTournament::Withdraw { id, player, why } => post(
             format!("{}/withdraw", page(id)),
             json!({"player": player, "why": why}),
             format!("{player} is removed from {id}."),
@@ -181,23 +181,23 @@ fn read(flag: &str, text: &str) -> Result<Value> {
     Ok(serde_json::from_str(text).map_err(wrong)?)
 }
 
-fn of_match(command: &MatchCommand) -> Order {
+fn of_match(command: &AdminMatch) -> Order {
     let page = |tournament: &str, id: &str| {
         format!("/api/v1/tournaments/{}/matches/{}", escaped(tournament), escaped(id))
     };
     match command {
-        MatchCommand::Show { tournament, id } => look(page(tournament, id), tables::of_match),
-        MatchCommand::Override { tournament, id, winner, why } => post(
+        AdminMatch::Show { tournament, id } => look(page(tournament, id), tables::of_match),
+        AdminMatch::Override { tournament, id, winner, why } => post(
             format!("{}/override", page(tournament, id)),
             json!({"winners": winner, "why": why}),
             format!("{id} of {tournament} is won by {}.", winner.join(", ")),
         ),
-        MatchCommand::Replay { tournament, id, why } => post(
+        AdminMatch::Replay { tournament, id, why } => post(
             format!("{}/replay", page(tournament, id)),
             json!({"why": why}),
             format!("{id} of {tournament} will be replayed."),
         ),
-        MatchCommand::Undo { tournament, id, why } => post(
+        AdminMatch::Undo { tournament, id, why } => post(
             format!("{}/undo", page(tournament, id)),
             json!({"why": why}),
             format!("The latest ruling about {id} of {tournament} is undone."),

@@ -1,7 +1,7 @@
 //! `agon demo fish` and `agon demo trains`: a server for programs of another system, how to connect
 //! to it, and, if Python is installed, a tournament between such programs.
 
-use crate::command::{client_runtime, print, verify};
+use crate::command::{print, single_thread, verify};
 use crate::exit::Exit;
 use crate::show;
 use agon_bench::Child;
@@ -77,7 +77,7 @@ pub(super) fn trains() -> Result<Exit> {
 fn demo(scene: &Scene) -> Result<Exit> {
     let folder = std::env::temp_dir().join(format!("agon-demo-{}", std::process::id()));
     std::fs::create_dir_all(&folder).context("failed to make a folder for the demonstration")?;
-    let shown = client_runtime()?.block_on(async {
+    let shown = single_thread()?.block_on(async {
         tokio::select! {
             shown = play(scene, &folder) => shown,
             _ = tokio::signal::ctrl_c() => Ok(Exit::Stopped),

@@ -177,7 +177,7 @@ impl TournamentPlayer {
         self.open.keys().next().cloned()
     }
 
-    /// Whether the request that was answered was open.
+    /// Returns whether the request that was answered was open.
     pub(super) fn answered(&mut self, id: &str) -> bool {
         self.open.remove(id).is_some()
     }

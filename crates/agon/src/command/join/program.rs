@@ -2,7 +2,7 @@
 
 use super::Said;
 use agon_core::PlayerName;
-use agon_runner::{Incoming, LocalProgram, Output, Sandbox, Stderr};
+use agon_runner::{LocalProgram, Output, ProgramOutput, Sandbox, Stderr};
 use agon_wire::lines::TooLong;
 use agon_wire::native::{FromPlayer, Hello};
 use anyhow::{Context, Result};
@@ -23,7 +23,7 @@ const UNREAD_MAX: usize = 256;
 pub(super) struct Command {
     pub(super) words: Vec<String>,
     pub(super) sandbox: Arc<Sandbox>,
-    /// Whether a receipt records what the program writes to stderr.
+    /// True if a receipt records what the program writes to stderr.
     pub(super) records_stderr: bool,
 }
 
@@ -67,8 +67,8 @@ impl Program {
         let greeted = async {
             loop {
                 match poll_fn(|context| program.poll(context)).await {
-                    Incoming::Message(FromPlayer::Hello(hello)) => return Some(hello),
-                    Incoming::Closed | Incoming::Flood { .. } => return None,
+                    ProgramOutput::Message(FromPlayer::Hello(hello)) => return Some(hello),
+                    ProgramOutput::Closed | ProgramOutput::Flood { .. } => return None,
                     _ => {}
                 }
             }

@@ -4,7 +4,7 @@
 //! the entry that was being written. `docs/protocol/receipt.md` describes the format.
 
 use crate::exit::Unreadable;
-use agon_client::{Event, Notice};
+use agon_client::{ClientEvent, Notice};
 use agon_core::verify::ReceiptEntry;
 use agon_core::{Commitment, Nonce, PlayerName, Secret};
 use anyhow::{Context, Result};
@@ -50,17 +50,17 @@ impl ReceiptWriter {
     }
 
     /// Records what the server sent.
-    pub(super) fn heard(&mut self, event: &Event) -> Result<()> {
+    pub(super) fn heard(&mut self, event: &ClientEvent) -> Result<()> {
         match event {
-            Event::Notice(notice) => self.noticed(notice),
-            Event::Refused(refused) => match &refused.id {
+            ClientEvent::Notice(notice) => self.noticed(notice),
+            ClientEvent::Refused(refused) => match &refused.id {
                 Some(id) => {
                     let (id, code) = (id.clone(), refused.code.clone());
                     self.write(&ReceiptEntry::Refused { id, code })
                 }
                 None => Ok(()),
             },
-            Event::Lost => {
+            ClientEvent::Lost => {
                 self.ending.clear();
                 self.write(&ReceiptEntry::Lost {})
             }
@@ -68,7 +68,8 @@ impl ReceiptWriter {
         }
     }
 
-    /// Whether the server has announced the end of every tournament that is over for this player.
+    /// Returns whether the server has announced the end of every tournament that is over for this
+    /// player.
     pub(super) fn is_complete(&self) -> bool {
         self.ending.is_empty()
     }
@@ -107,7 +108,7 @@ impl ReceiptWriter {
     }
 
     fn compare(&self, id: &str, secret: &Secret) {
-        if self.commitments.get(id).is_some_and(|told| *told != secret.commitment()) {
+        if self.commitments.get(id).is_some_and(|published| *published != secret.commitment()) {
             eprintln!(
                 "agon: tournament {id}: the revealed secret does not match the server's \
                  commitment; keep the receipt as evidence"

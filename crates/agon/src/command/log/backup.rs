@@ -1,7 +1,7 @@
 //! `agon log backup`: a checked copy of the log at one instant.
 
 use super::copy::Copier;
-use super::{Place, count};
+use super::{LogLocation, count};
 use crate::args::log::LogBackupArgs;
 use crate::command::source::{Source, address_of};
 use crate::exit::{Exit, Misuse};
@@ -15,7 +15,7 @@ use std::path::Path;
 pub(super) fn backup(args: &LogBackupArgs) -> Result<Exit> {
     let place = match address_of(&args.data) {
         Some(_) => None,
-        None => Some(Place::find(&args.data)?),
+        None => Some(LogLocation::find(&args.data)?),
     };
     let to = &args.to;
     let fresh = !to.exists();
@@ -55,17 +55,17 @@ pub(super) fn backup(args: &LogBackupArgs) -> Result<Exit> {
 }
 
 /// Copies a log; returns the numbers of streams and events.
-fn copy_all(place: &Place, to: &Path) -> Result<(u64, u64)> {
+fn copy_all(place: &LogLocation, to: &Path) -> Result<(u64, u64)> {
     match place {
-        Place::Database(path) => {
+        LogLocation::Database(path) => {
             let copied = SqliteLog::backup(path, to.join(crate::command::serve::LOG_FILE))?;
             Ok((copied.streams, copied.events))
         }
-        Place::Gone(path, acknowledged) => {
+        LogLocation::Gone(path, acknowledged) => {
             let (path, acknowledged) = (path.clone(), *acknowledged);
             Err(LogError::Lost { path, found: 0, acknowledged }.into())
         }
-        Place::Folder(dir) => copy_run(dir, to),
+        LogLocation::Folder(dir) => copy_run(dir, to),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `agon log check`: whether a log is complete and unchanged.
 
 use super::survey::{Fault, Survey};
-use super::{Place, count};
+use super::{LogLocation, count};
 use crate::args::log::LogCheckArgs;
 use crate::exit::Exit;
 use anyhow::Result;
@@ -10,7 +10,7 @@ use anyhow::Result;
 const SHOWN_MAX: usize = 20;
 
 pub(super) fn check(args: &LogCheckArgs) -> Result<Exit> {
-    let place = Place::find(&args.data)?;
+    let place = LogLocation::find(&args.data)?;
     let survey = Survey::take(&place, args.quiet)?;
     let faults = survey.faults();
     let sound = faults.is_empty() && survey.pages.is_none();

@@ -1,7 +1,7 @@
 //! `agon log import`: a log of one machine moves into a database that several nodes share.
 
 use super::copy::Copier;
-use super::{Place, count};
+use super::{LogLocation, count};
 use crate::args::log::LogImportArgs;
 use crate::command::serve::store::{next_step, this_node};
 use crate::command::source::address_of;
@@ -10,7 +10,7 @@ use agon_store::{Claim, Log, LogError, PostgresLog, SqliteLog, without_password}
 use anyhow::Result;
 
 pub(super) fn import(args: &LogImportArgs) -> Result<Exit> {
-    let Place::Database(path) = Place::find(&args.data)? else {
+    let LogLocation::Database(path) = LogLocation::find(&args.data)? else {
         let data = args.data.display();
         let why = format!("{data} is not the folder of a server; only its log can be imported");
         return Err(Misuse(why).into());

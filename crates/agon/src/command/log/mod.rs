@@ -25,7 +25,7 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit> {
 
 /// Where a log is.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Place {
+enum LogLocation {
     /// A server's database.
     Database(PathBuf),
     /// A missing database of a server, and how many records it had acknowledged.
@@ -34,8 +34,8 @@ enum Place {
     Folder(PathBuf),
 }
 
-impl Place {
-    fn find(data: &Path) -> Result<Place> {
+impl LogLocation {
+    fn find(data: &Path) -> Result<LogLocation> {
         if address_of(data).is_some() {
             let why = "this command works on a file; copy the database into one with `agon log \
                        backup` first, or check it with `agon verify`";
@@ -43,16 +43,16 @@ impl Place {
         }
         let database = data.join(super::serve::LOG_FILE);
         if database.exists() {
-            return Ok(Place::Database(database));
+            return Ok(LogLocation::Database(database));
         }
         if data.is_file() {
-            return Ok(Place::Database(data.to_owned()));
+            return Ok(LogLocation::Database(data.to_owned()));
         }
         if data.join("tournament").is_dir() {
-            return Ok(Place::Folder(data.to_owned()));
+            return Ok(LogLocation::Folder(data.to_owned()));
         }
         if let Some(records) = SqliteLog::acknowledged(&database).filter(|records| *records > 0) {
-            return Ok(Place::Gone(database, records));
+            return Ok(LogLocation::Gone(database, records));
         }
         let file = super::serve::LOG_FILE;
         let what = format!(
@@ -65,18 +65,20 @@ impl Place {
 
     fn inspector(&self) -> Result<Inspector> {
         Ok(match self {
-            Place::Database(path) => Inspector::of_sqlite(path)?,
-            Place::Gone(path, acknowledged) => {
+            LogLocation::Database(path) => Inspector::of_sqlite(path)?,
+            LogLocation::Gone(path, acknowledged) => {
                 let (path, acknowledged) = (path.clone(), *acknowledged);
                 return Err(LogError::Lost { path, found: 0, acknowledged }.into());
             }
-            Place::Folder(dir) => Inspector::of_folder(dir)?,
+            LogLocation::Folder(dir) => Inspector::of_folder(dir)?,
         })
     }
 
     fn path(&self) -> &Path {
         match self {
-            Place::Database(path) | Place::Gone(path, _) | Place::Folder(path) => path,
+            LogLocation::Database(path)
+            | LogLocation::Gone(path, _)
+            | LogLocation::Folder(path) => path,
         }
     }
 }

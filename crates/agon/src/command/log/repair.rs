@@ -5,7 +5,7 @@
 
 use super::copy::Copier;
 use super::survey::{Fault, Says, Survey, TournamentSays, shows};
-use super::{Place, count};
+use super::{LogLocation, count};
 use crate::args::log::LogRepairArgs;
 use crate::exit::{Exit, Unreadable};
 use agon_core::lobby::Standing;
@@ -28,7 +28,7 @@ struct Loss {
 }
 
 pub(super) fn repair(args: &LogRepairArgs) -> Result<Exit> {
-    let place = Place::find(&args.data)?;
+    let place = LogLocation::find(&args.data)?;
     // Locked before the survey, so that nobody writes afterwards.
     let _hold = args.apply.then(|| hold(&place)).transpose()?;
     if let Some(records) = all_lost(&place) {
@@ -46,8 +46,10 @@ pub(super) fn repair(args: &LogRepairArgs) -> Result<Exit> {
         return Ok(Exit::Damaged);
     }
     let kept = match &place {
-        Place::Database(path) | Place::Gone(path, _) => rebuild(path, &survey, &losses)?,
-        Place::Folder(dir) => cut_files(dir, &losses)?,
+        LogLocation::Database(path) | LogLocation::Gone(path, _) => {
+            rebuild(path, &survey, &losses)?
+        }
+        LogLocation::Folder(dir) => cut_files(dir, &losses)?,
     };
     let after = Survey::take(&place, true)?;
     if let Some(Fault { stream, seq, what }) = after.faults().into_iter().next() {
@@ -63,7 +65,7 @@ pub(super) fn repair(args: &LogRepairArgs) -> Result<Exit> {
 }
 
 /// How many records were acknowledged, if none of them is left.
-fn all_lost(place: &Place) -> Option<u64> {
+fn all_lost(place: &LogLocation) -> Option<u64> {
     match place.inspector().err()?.downcast_ref::<LogError>()? {
         LogError::Lost { found: 0, acknowledged, .. } => Some(*acknowledged),
         _ => None,
@@ -106,10 +108,12 @@ enum Held {
     Folder(#[expect(dead_code, reason = "it is held, not used")] Box<FileLog>),
 }
 
-fn hold(place: &Place) -> Result<Held> {
+fn hold(place: &LogLocation) -> Result<Held> {
     Ok(match place {
-        Place::Database(path) | Place::Gone(path, _) => Held::Database(Hold::take(path)?),
-        Place::Folder(dir) => Held::Folder(Box::new(FileLog::open(dir, Sync::Process)?)),
+        LogLocation::Database(path) | LogLocation::Gone(path, _) => {
+            Held::Database(Hold::take(path)?)
+        }
+        LogLocation::Folder(dir) => Held::Folder(Box::new(FileLog::open(dir, Sync::Process)?)),
     })
 }
 

@@ -3,7 +3,7 @@
 //! Only one stream is in memory at a time. The survey keeps what other streams depend on; of a
 //! damaged stream, that comes from its sound beginning.
 
-use super::Place;
+use super::LogLocation;
 use agon_core::lobby::{Lobby, Standing};
 use agon_core::{ApplyError, Event, Line, Match, MatchResult, Misfit, Secret, Secrets, Tournament};
 use agon_games::Registry;
@@ -31,7 +31,7 @@ pub(super) struct Found {
     /// How many readable events come after those, sound or not.
     pub(super) rest: u64,
     pub(super) fault: Option<Fault>,
-    /// Whether a crash tore the last decision. That is no fault, because nobody was told of it.
+    /// True if a crash tore the last decision. That is no fault, because nobody was told of it.
     pub(super) torn: bool,
     pub(super) says: Says,
 }
@@ -70,7 +70,7 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    pub(super) fn take(place: &Place, quiet: bool) -> Result<Survey> {
+    pub(super) fn take(place: &LogLocation, quiet: bool) -> Result<Survey> {
         let inspector = place.inspector()?;
         let pages = inspector.pages().err();
         let lost_records = match &pages {
@@ -86,8 +86,8 @@ impl Survey {
             (!name.starts_with("secret/"), name.starts_with("match/"), name.clone())
         });
         let known = match place {
-            Place::Database(_) | Place::Gone(..) => None,
-            Place::Folder(dir) => Folder::new(dir).secret()?,
+            LogLocation::Database(_) | LogLocation::Gone(..) => None,
+            LogLocation::Folder(dir) => Folder::new(dir).secret()?,
         };
         let games = Registry::standard();
         let mut surveyor = Surveyor { games, known, secrets: BTreeMap::new() };
@@ -307,7 +307,7 @@ fn disagreements(streams: &BTreeMap<String, Found>) -> Vec<Fault> {
     faults
 }
 
-/// Whether a match's own stream shows this result.
+/// Returns whether a match's own stream shows this result.
 pub(super) fn shows(found: &Found, result: &MatchResult) -> bool {
     matches!(&found.says, Says::Match(Some(own)) if **own == *result)
 }

@@ -2,7 +2,7 @@
 
 use agon_core::PlayerName;
 use agon_games::{Json, Seat};
-use agon_runner::{Incoming, LocalProgram, Sandbox, Stderr};
+use agon_runner::{LocalProgram, ProgramOutput, Sandbox, Stderr};
 use agon_wire::native::{FromPlayer, PROTOCOL_VERSION};
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
@@ -100,10 +100,10 @@ impl Program {
         let message = async {
             loop {
                 match poll_fn(|context| program.poll(context)).await {
-                    Incoming::Message(message) => return Ok(message),
-                    Incoming::Bad { .. } | Incoming::Flushed => {}
-                    Incoming::Refused { why } | Incoming::Flood { why } => bail!(why),
-                    Incoming::Closed => bail!("it ended"),
+                    ProgramOutput::Message(message) => return Ok(message),
+                    ProgramOutput::Bad { .. } | ProgramOutput::Flushed => {}
+                    ProgramOutput::Refused { why } | ProgramOutput::Flood { why } => bail!(why),
+                    ProgramOutput::Closed => bail!("it ended"),
                 }
             }
         };

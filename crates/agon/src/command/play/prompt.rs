@@ -21,7 +21,7 @@ const HELP: &str = "  the number of an answer, where they are listed
 pub(super) struct Prompt {
     games: Registry,
     colour: bool,
-    /// Whether the game is on a server, where leaving is not the same as forfeiting.
+    /// True if the game is on a server, where leaving is not the same as forfeiting.
     remote: bool,
     shown: Option<ShownQuestion>,
     leaving: bool,

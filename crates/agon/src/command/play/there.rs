@@ -7,7 +7,7 @@ use crate::args::PlayArgs;
 use crate::command::join::explained;
 use crate::command::login::{self, Quiet};
 use crate::exit::{Exit, Misuse};
-use agon_client::{Address, Client, Event, Login, Notice, Request, Running, Settings};
+use agon_client::{Address, Client, ClientEvent, ClientSettings, Login, Notice, Request, Running};
 use agon_core::{Age, TournamentId};
 use anyhow::Result;
 use std::collections::{BTreeSet, VecDeque};
@@ -34,7 +34,7 @@ pub(super) async fn play(args: &PlayArgs, server: &str, colour: bool) -> Result<
             Err(exit) => return Ok(exit),
         },
     };
-    let mut settings = Settings::new(server, login.person());
+    let mut settings = ClientSettings::new(server, login.person());
     settings.history = true;
     settings.name = concat!("agon-play/", env!("CARGO_PKG_VERSION")).into();
     let client = Client::connect(settings).await.map_err(explained)?;
@@ -142,37 +142,38 @@ impl Seated {
     async fn withdrawn(&mut self) -> Result<()> {
         loop {
             match self.client.next().await.map_err(explained)? {
-                Event::Done(what) if what == "withdraw" => return Ok(()),
-                Event::Refused(refused) if refused.id.is_none() => {
+                ClientEvent::Done(what) if what == "withdraw" => return Ok(()),
+                ClientEvent::Refused(refused) if refused.id.is_none() => {
                     return say(&format!("The server reports: {}\n", refused.detail));
                 }
-                Event::Notice(notice) if notice.about == "tournament-over" => return Ok(()),
+                ClientEvent::Notice(notice) if notice.about == "tournament-over" => return Ok(()),
                 _ => {}
             }
         }
     }
 
     /// Handles an event from the server; returns whether a tournament is over.
-    async fn happened(&mut self, event: Event) -> Result<bool> {
+    async fn happened(&mut self, event: ClientEvent) -> Result<bool> {
         let (said, over): (Vec<_>, Vec<_>) =
             self.running.heard(&event).into_iter().partition(|id| is_said(&event, id));
         self.ended_meanwhile(&over)?;
         match event {
-            Event::Request(request) => self.asked(request)?,
-            Event::Again(request) => {
+            ClientEvent::Request(request) => self.asked(request)?,
+            ClientEvent::Again(request) => {
                 if self.current.as_ref().is_some_and(|current| current.id == request.id) {
                     self.prompt.renew(request.deadline_ms)?;
                 }
             }
             // The server may repeat the end of an earlier tournament.
-            Event::Notice(notice) if notice.about == "tournament-over" && said.is_empty() => {}
-            Event::Notice(notice) => return self.noticed(&notice).await,
-            Event::Refused(refused) => {
+            ClientEvent::Notice(notice) if notice.about == "tournament-over" && said.is_empty() => {
+            }
+            ClientEvent::Notice(notice) => return self.noticed(&notice).await,
+            ClientEvent::Refused(refused) => {
                 say(&format!("\nThe server reports: {} ({})\n", refused.detail, refused.code))?;
             }
-            Event::Lost => say("\nThe connection is lost; reconnecting …\n")?,
-            Event::Back { .. } => say("Back.\n")?,
-            Event::Done(_) => {}
+            ClientEvent::Lost => say("\nThe connection is lost; reconnecting …\n")?,
+            ClientEvent::Back { .. } => say("Back.\n")?,
+            ClientEvent::Done(_) => {}
         }
         Ok(!over.is_empty() && self.tournaments.is_empty())
     }
@@ -277,21 +278,21 @@ impl Seated {
                 let reason = notice.data["reason"].as_str().unwrap_or_default();
                 say(&format!("\nTournament {id}: {reason}.\n"))?;
             }
-            ("told", _) => say(&format!("\nNotice: {}\n", told(&notice.data)))?,
+            ("told", _) => say(&format!("\nNotice: {}\n", notice_text(&notice.data)))?,
             _ => {}
         }
         Ok(false)
     }
 }
 
-/// Whether an event itself announces the end of a tournament.
-fn is_said(event: &Event, id: &TournamentId) -> bool {
-    matches!(event, Event::Notice(notice)
+/// Returns whether an event itself announces the end of a tournament.
+fn is_said(event: &ClientEvent, id: &TournamentId) -> bool {
+    matches!(event, ClientEvent::Notice(notice)
         if notice.about == "tournament-over" && notice.tournament().as_ref() == Some(id))
 }
 
 /// The contents of a notice, without quotes and braces.
-fn told(data: &serde_json::Value) -> String {
+fn notice_text(data: &serde_json::Value) -> String {
     let Some(fields) = data.as_object() else { return data.to_string() };
     let shown = fields.iter().map(|(name, value)| {
         let value = value.to_string().replace(['"', '[', ']'], "").replace(',', ", ");

@@ -1,19 +1,20 @@
 //! The log of a server: a file on this machine, or a database that several nodes share.
 //!
-//! Of the nodes that share a database, one owns the log and plays. The others stand by: they reject
-//! players, and claim the log when the owner has released it or its lease has expired.
+//! Of the nodes that share a database, one owns the log and has the lobby. The others stand by:
+//! they claim the log when the owner has released it or its lease has expired. If the nodes share a
+//! bus too, those that stand by play tournaments that the owner lends them, and relay their players
+//! to it. Without a bus they reject players.
 
 use super::{LOG_FILE, explained};
 use crate::config::serve::Serve;
-use agon_server::{ServerError, reject_on_standby};
-use agon_store::{Claim, Log, LogError, Node, PostgresLog, SqliteLog};
+use agon_server::{BusInbox, CellsNode, NodeLinks, RelayPort, ServerError, StandbyListener};
+use agon_store::{Claim, LeaseCandidate, Log, LogError, Node, PostgresLog, SqliteLog};
 use anyhow::{Context, Result};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::net::TcpListener;
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 
@@ -26,35 +27,123 @@ const CLAIM_PAUSE: Duration = Duration::from_millis(250);
 /// Why a server that starts does not answer yet.
 pub(super) const STARTING: &str = "the server is starting: it reads its log";
 
-/// The listeners of a node, which reject everybody until the node owns the log.
+/// A node until it owns the log.
 pub(super) struct Standby<'a> {
-    pub(super) tcp: &'a TcpListener,
-    pub(super) others: Vec<&'a TcpListener>,
-    pub(super) has_tls: bool,
+    /// Its address for players.
+    pub(super) address: String,
+    pub(super) listeners: Vec<StandbyListener<'a>>,
+    /// Carries connections to the node with the lobby, or rejects them.
+    pub(super) relay: Option<Arc<RelayPort>>,
     /// The reason in answers to HTTP requests.
     pub(super) reason: &'a watch::Sender<&'static str>,
-    /// Whether the node waits for a database that does not answer.
+    /// True if the node waits for a database that does not answer.
     pub(super) rejoins: bool,
 }
 
-/// Opens the log, and waits until this node owns it; `None` if a signal comes first.
+/// The log of this server, and the links to other nodes if it shares its work.
+pub(super) struct OpenLog {
+    pub(super) log: Arc<dyn Log>,
+    /// The name of this node.
+    pub(super) node: String,
+    pub(super) nodes: Option<Nodes>,
+}
+
+/// The other nodes of the owner of a log.
+pub(super) struct Nodes {
+    pub(super) links: Arc<NodeLinks>,
+    /// How many of them have joined already.
+    pub(super) joined: u16,
+}
+
+/// Opens the log, and waits until this node owns it; `None` if a signal comes first. Meanwhile the
+/// node plays tournaments that the owner lends it, if there is a bus.
 pub(super) async fn open(
     settings: &Serve,
     standby: Standby<'_>,
     signals: &mut (Signal, Signal),
-) -> Result<Option<Arc<dyn Log>>> {
-    let Some(url) = &settings.store else { return open_folder(&settings.data).map(Some) };
-    let Standby { tcp, others, has_tls, reason, rejoins } = standby;
-    reason.send_replace("this node stands by: another one plays, or there is no database");
-    let address = tcp.local_addr().context("failed to read an address")?.to_string();
-    let log = tokio::select! {
-        log = open_database(url, address, rejoins) => log?,
-        () = reject_on_standby(tcp, &others, has_tls) => unreachable!("it never ends"),
-        _ = signals.0.recv() => return Ok(None),
-        _ = signals.1.recv() => return Ok(None),
+    pages: &tokio::runtime::Handle,
+) -> Result<Option<OpenLog>> {
+    let Some(url) = &settings.store else {
+        let log = open_folder(&settings.data)?;
+        return Ok(Some(OpenLog { log, node: String::new(), nodes: None }));
     };
+    let Standby { address, listeners, relay, reason, rejoins } = standby;
+    let relay = relay.context("a node with a shared log relays or rejects connections")?;
+    reason.send_replace("this node stands by: another one plays, or there is no database");
+    let mut standing = None;
+    let owned = tokio::select! {
+        owned = async {
+            let log = connect(url, address, rejoins).await?;
+            let relay = Arc::clone(&relay);
+            let standing = standing.insert(StandingBy::start(log, relay, settings, pages));
+            claim(standing).await
+        } => owned.map(|()| true),
+        () = Arc::clone(&relay).serve(&listeners) => unreachable!("it never ends"),
+        _ = signals.0.recv() => Ok(false),
+        _ = signals.1.recv() => Ok(false),
+    };
+    let Some(StandingBy { log, node, cells, .. }) = standing else { return owned.map(|_| None) };
+    // The tournaments of this node are durable before another one, or this one, resumes them.
+    let inbox = tokio::task::block_in_place(|| {
+        let owns_log = matches!(owned, Ok(true));
+        if owns_log {
+            relay.end()
+        } else {
+            relay.stop()
+        }
+        cells.map(CellsNode::stop)
+    });
+    if !owned? {
+        return Ok(None);
+    }
     reason.send_replace(STARTING);
-    Ok(Some(log))
+    let taking = Arc::clone(&log);
+    let name = node.clone();
+    let nodes = blocking(move || own(&taking, name, inbox)).await?;
+    let nodes = nodes.map_err(|error| explained(ServerError::Log(error), &settings.data))?;
+    Ok(Some(OpenLog { log, node, nodes }))
+}
+
+/// Takes back all tournaments that earlier owners of the log have lent, and waits a moment for the
+/// offers of other nodes.
+fn own(
+    log: &Arc<PostgresLog>,
+    node: String,
+    inbox: Option<BusInbox>,
+) -> Result<Option<Nodes>, LogError> {
+    log.take_back(None)?;
+    let Some(inbox) = inbox else { return Ok(None) };
+    let others = log.nodes()?.iter().filter(|other| other.age < LEASE && other.id != node).count();
+    let links = NodeLinks::start(node, inbox, Arc::clone(log));
+    let joined = links.gather(others);
+    Ok(Some(Nodes { links, joined }))
+}
+
+/// A node that waits for the log.
+struct StandingBy {
+    log: Arc<PostgresLog>,
+    node: String,
+    /// The node's part as one that owns tournaments, if there is a bus.
+    cells: Option<CellsNode>,
+    relay: Arc<RelayPort>,
+}
+
+impl StandingBy {
+    fn start(
+        log: Arc<PostgresLog>,
+        relay: Arc<RelayPort>,
+        settings: &Serve,
+        pages: &tokio::runtime::Handle,
+    ) -> StandingBy {
+        let node = log.lease().map(|lease| lease.node).unwrap_or_default();
+        let cells = settings.bus.as_ref().map(|(address, _)| {
+            relay.start(address.clone(), node.clone());
+            let inbox = BusInbox::connect(address.clone(), &node);
+            let (games, own) = (agon_analysis::registry(), settings.settings.clone());
+            CellsNode::start(node.clone(), inbox, Arc::clone(&log), games, own, pages.clone())
+        });
+        StandingBy { log, node, cells, relay }
+    }
 }
 
 /// Opens the log in a folder, and creates the folder if necessary.
@@ -68,11 +157,10 @@ fn open_folder(dir: &Path) -> Result<Arc<dyn Log>> {
     Ok(Arc::new(log))
 }
 
-/// Opens the log in a database, and waits until this node owns it. A node that `rejoins` waits for
-/// the database too.
-async fn open_database(url: &str, address: String, rejoins: bool) -> Result<Arc<dyn Log>> {
-    let log = connect(url, address, rejoins).await?;
-    let asked = Arc::clone(&log);
+/// Waits until this node owns the log.
+async fn claim(standing: &StandingBy) -> Result<()> {
+    let StandingBy { log, cells, relay, .. } = standing;
+    let asked = Arc::clone(log);
     let has_standby = blocking(move || asked.has_synchronous_standby()).await?;
     if let Ok(false) = has_standby {
         tracing::warn!(
@@ -81,25 +169,25 @@ async fn open_database(url: &str, address: String, rejoins: bool) -> Result<Arc<
         );
     }
     let (mut owner, mut has_failed) = (String::new(), false);
-    // While the database was away, its owner could not renew the lease either. So a node gives the
-    // owner the time of a lease, from its own first contact on.
-    let mut in_contact_since = None;
+    let (begun, mut candidate) = (Instant::now(), LeaseCandidate::default());
     loop {
-        let claiming = Arc::clone(&log);
-        let may_steal = in_contact_since.is_some_and(|since: Instant| since.elapsed() >= LEASE);
+        let claiming = Arc::clone(log);
+        let may_steal = candidate.may_steal(begun.elapsed(), LEASE);
         let claim = blocking(move || match may_steal {
             true => claiming.claim(PostgresLog::WHOLE),
             false => claiming.claim_unowned(PostgresLog::WHOLE),
         });
         let claim = claim.await?;
-        in_contact_since = claim.is_ok().then(|| in_contact_since.unwrap_or_else(Instant::now));
+        candidate.tried(begun.elapsed(), claim.is_ok());
         match claim {
             Ok(Claim::Owned(epoch)) => {
                 tracing::info!(epoch, "this node owns the log");
-                return Ok(log);
+                return Ok(());
             }
             Ok(Claim::Taken { owner: other }) if other != owner => {
                 tracing::info!(owner = other, "another node plays; this one stands by");
+                relay.follow(&other);
+                cells.iter().for_each(|cells| cells.follow(&other));
                 owner = other;
             }
             Ok(Claim::Taken { .. }) => has_failed = false,

@@ -3,8 +3,8 @@
 use super::{Live, World};
 use agon_bots::Dice;
 use agon_core::{
-    Command, Match, MatchId, MatchOrder, PlayerName, Ruling, TournamentCommand, TournamentOrder,
-    Why,
+    Match, MatchCommand, MatchId, MatchOrder, PlayerName, Ruling, TournamentCommand,
+    TournamentOrder, Why,
 };
 
 /// An operator's ruling.
@@ -96,7 +96,7 @@ impl World {
     fn order_game(&mut self, id: &MatchId, order: MatchOrder) {
         let Some(hand) = self.matches.get(id) else { return };
         let before: Match = hand.live.clone();
-        let command = Command::Order { order, ruling: ruling("by chance") };
+        let command = MatchCommand::Order { order, ruling: ruling("by chance") };
         if self.step_match(id, command).is_err() {
             assert!(self.matches[id].live.same_state(&before), "{order:?} was refused");
         }
@@ -139,7 +139,7 @@ impl World {
     }
 
     fn obey(&mut self, id: &MatchId, order: MatchOrder) {
-        let command = Command::Order { order, ruling: ruling("the tournament says so") };
+        let command = MatchCommand::Order { order, ruling: ruling("the tournament says so") };
         assert!(self.step_match(id, command).is_ok(), "{id}: {order:?}");
     }
 }

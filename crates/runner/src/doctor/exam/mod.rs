@@ -32,10 +32,10 @@ pub(crate) fn refused(refusal: &Refusal, case: &Case, answer: &str) -> Failure {
         ),
     };
     let came = format!("{answer}   ({refusal})");
-    Failure::new(what, fix).sent(&case.line).came(&came)
+    Failure::new(what, fix).sent(&case.line).reply(&came)
 }
 
-/// Whether a refusal is charged as cheating; otherwise the answer was none.
+/// Returns whether a refusal is charged as cheating; otherwise the answer was none.
 pub(crate) fn is_cheating(refusal: &Refusal) -> bool {
     refusal.kind == RefusalKind::Illegal
 }

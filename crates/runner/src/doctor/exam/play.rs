@@ -30,7 +30,7 @@ pub(crate) struct Played {
     /// Requests of positions out of nowhere, of which so many were planned.
     jumped: usize,
     planned: usize,
-    /// Whether whole games are played, or positions asked about.
+    /// True if whole games are played; otherwise the exam asks about positions.
     jumping: bool,
     twice: usize,
     lost: usize,
@@ -39,17 +39,17 @@ pub(crate) struct Played {
 }
 
 impl Played {
-    /// Whether it answered anything.
+    /// Returns whether it answered anything.
     pub(crate) fn any_answer(&self) -> bool {
         self.answered > 0
     }
 
-    /// Whether it played whole games by the rules.
+    /// Returns whether it played whole games by the rules.
     pub(crate) fn is_legal(&self) -> bool {
         self.rules.is_empty() && self.answers.is_empty()
     }
 
-    /// Whether it wrote nothing but messages.
+    /// Returns whether it wrote nothing but messages.
     pub(crate) fn is_clean(&self) -> bool {
         self.stdout.is_empty()
     }
@@ -102,7 +102,7 @@ impl Played {
                         "write messages to stdout and everything else to stderr",
                     )
                     .sent(&case.line)
-                    .came(line),
+                    .reply(line),
                 ),
                 Stray::OtherId(id) => self.unanswered().add(
                     Failure::new(
@@ -110,7 +110,7 @@ impl Played {
                         "copy the id of the request into the answer",
                     )
                     .sent(&case.line)
-                    .came(id),
+                    .reply(id),
                 ),
             }
         }
@@ -122,7 +122,7 @@ impl Played {
             let fix = "answer faster, or play in tournaments with a longer answer_ms; deadline_ms in \
                  the request is the limit";
             let came = format!("{answer}   (after {:.0} ms)", took.as_secs_f64() * 1000.0);
-            self.late.add(Failure::new(what, fix).sent(&case.line).came(&came));
+            self.late.add(Failure::new(what, fix).sent(&case.line).reply(&came));
         }
         match case.check(answer) {
             Ok(()) if self.kept.len() < KEPT_MAX => self.kept.push((case.clone(), answer.clone())),
@@ -156,7 +156,7 @@ impl Played {
         (self.planned, self.jumping) = (planned, true);
     }
 
-    /// Whether it makes no sense to ask on, or the time for it is over.
+    /// Returns whether it makes no sense to ask on, or the time for it is over.
     pub(crate) fn is_over(&self, until: Instant) -> bool {
         // Silence costs a limit each time.
         let hopeless = self.lost >= LOST_MAX || (self.lost >= 2 && self.answered == 0);

@@ -164,7 +164,7 @@ pub(crate) async fn proposal(
                     agon_games::Proposal::Refused(refusal) => {
                         let fix = "read about proposals in docs/protocol/native.md, or send none";
                         let what = format!("the proposal is rejected: {refusal}");
-                        findings.add(Failure::new(what, fix).came(given.get()));
+                        findings.add(Failure::new(what, fix).reply(given.get()));
                         "refused".to_owned()
                     }
                 },

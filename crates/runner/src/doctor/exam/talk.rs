@@ -130,7 +130,7 @@ pub(crate) fn with_unknown_fields(case: &Case) -> Case {
     case
 }
 
-/// Says `lines` and then asks. What came back that should not, or did not that should.
+/// Sends `lines` and then a request. An unexpected or a missing reply is a failure.
 pub(crate) async fn converse(
     session: &mut Session,
     lines: &[Vec<u8>],
@@ -163,7 +163,7 @@ pub(crate) async fn converse(
                 reply"
                     .into(),
             )
-            .came(id),
+            .reply(id),
             said,
         )),
         (Said::Answer(_), Some(Stray::NoMessage { line, .. })) if clean => Some((
@@ -172,7 +172,7 @@ pub(crate) async fn converse(
                 reply"
                     .into(),
             )
-            .came(line),
+            .reply(line),
             said,
         )),
         (Said::Answer(_), _) => None,

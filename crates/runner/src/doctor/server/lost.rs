@@ -159,7 +159,7 @@ impl Visit<'_> {
             session.send(&words).await;
         }
         self.session = None;
-        if self.host.is_knocked_at(AWAY).await? {
+        if self.host.is_called(AWAY).await? {
             let what = "the program reconnects at once after `taken-over`";
             let fix = "exit, or ask the user: two programs with one account would disconnect each \
                        other for ever";

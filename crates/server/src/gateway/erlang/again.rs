@@ -13,7 +13,7 @@ use crate::auth;
 use crate::clock::now_ms;
 use crate::engine::query::{FindPassword, ListCutOff};
 use crate::passwords::{Attempt, Purpose};
-use crate::throttle::Verdict;
+use crate::throttle::GuessVerdict;
 use agon_core::{PlayerName, TournamentId};
 use agon_wire::erlang::Password;
 use agon_wire::erlang::location::Location;
@@ -107,8 +107,8 @@ pub(super) async fn prove(hub: &Hub, node: &Node, user: &PlayerName, given: &Pas
     let (given, account, purpose) = (given.0.clone(), user.clone(), Purpose::Proof);
     let attempt = Attempt { from, account, purpose, at: now_ms() };
     let checked = engine.passwords().check(attempt, move || match auth::matches(&given, &kept) {
-        true => (Verdict::Right, true),
-        false => (Verdict::Wrong, false),
+        true => (GuessVerdict::Right, true),
+        false => (GuessVerdict::Wrong, false),
     });
     checked.await.unwrap_or(false)
 }

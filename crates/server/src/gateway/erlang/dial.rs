@@ -4,7 +4,7 @@
 //! requesters again, who cannot know that it was restarted.
 
 use super::{Hub, epmd, handshake, node};
-use crate::auth;
+use crate::{auth, net};
 use agon_wire::erlang::handshake::Initiator;
 use agon_wire::erlang::term::Atom;
 use std::net::{IpAddr, SocketAddr};
@@ -60,7 +60,7 @@ type Met = (TcpStream, u32, agon_wire::erlang::frames::Frames);
 
 async fn shake_hands(hub: &Hub, to: SocketAddr, wanted: &Atom) -> Result<Met, String> {
     let mut socket = TcpStream::connect(to).await.map_err(|error| error.to_string())?;
-    hub.gateway.host().tune(&socket);
+    net::tune(&socket, hub.gateway.limits());
     let challenge = auth::random::<4>().map_err(|error| error.to_string())?;
     let (node, cookie) = (hub.settings.node.0.clone(), hub.settings.cookie.0.clone());
     let challenge = u32::from_be_bytes(challenge);

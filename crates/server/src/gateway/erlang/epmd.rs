@@ -27,7 +27,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 const CONNECTIONS_MAX: usize = 1_000;
 
 /// Where our name is registered.
-pub(super) enum Place {
+pub(super) enum EpmdEntry {
     /// With a running EPMD, as long as this connection stays open.
     Theirs(TcpStream),
     /// With this server, which answers in EPMD's place.
@@ -41,7 +41,10 @@ pub(super) fn node(name: &str, port: u16) -> Node {
 }
 
 /// Registers a node, or takes EPMD's place; returns the creation number of this run.
-pub(super) async fn register(epmd: SocketAddr, node: &Node) -> Result<(Place, u32), ErlangError> {
+pub(super) async fn register(
+    epmd: SocketAddr,
+    node: &Node,
+) -> Result<(EpmdEntry, u32), ErlangError> {
     // An EPMD may be starting or stopping at this moment.
     for _ in 0..3 {
         match TcpStream::connect(epmd).await {
@@ -50,7 +53,7 @@ pub(super) async fn register(epmd: SocketAddr, node: &Node) -> Result<(Place, u3
             Err(why) => return Err(ErlangError::Epmd { epmd, why: why.to_string() }),
         }
         match TcpListener::bind(epmd).await {
-            Ok(listener) => return Ok((Place::Ours(listener), new_creation()?)),
+            Ok(listener) => return Ok((EpmdEntry::Ours(listener), new_creation()?)),
             Err(error) if error.kind() == ErrorKind::AddrInUse => {}
             Err(why) => return Err(ErlangError::Epmd { epmd, why: why.to_string() }),
         }
@@ -62,7 +65,7 @@ async fn ask(
     epmd: SocketAddr,
     mut stream: TcpStream,
     node: &Node,
-) -> Result<(Place, u32), ErlangError> {
+) -> Result<(EpmdEntry, u32), ErlangError> {
     let failed = |why: String| ErlangError::Epmd { epmd, why };
     let asked = async {
         stream.write_all(&encode_request(&Request::Alive(node.clone()))).await?;
@@ -78,7 +81,7 @@ async fn ask(
     let answer = answer.map_err(|_| failed("no answer in time".into()))?;
     let answer = answer.map_err(|error| failed(error.to_string()))?;
     match decode_registered(&answer) {
-        Ok(Some(Registered::Ok { creation })) => Ok((Place::Theirs(stream), creation)),
+        Ok(Some(Registered::Ok { creation })) => Ok((EpmdEntry::Theirs(stream), creation)),
         Ok(Some(Registered::Refused)) => Err(ErlangError::Taken(node.name.clone())),
         Ok(None) => Err(failed("it hung up".into())),
         Err(bad) => Err(failed(bad.to_string())),
@@ -102,11 +105,11 @@ fn new_creation() -> Result<u32, ErlangError> {
 
 /// Keeps the node registered as long as the server runs, even if EPMD restarts. Pids and references
 /// keep their creation number.
-pub(super) async fn stay(epmd: SocketAddr, node: Node, creation: u32, mut place: Place) {
+pub(super) async fn stay(epmd: SocketAddr, node: Node, creation: u32, mut place: EpmdEntry) {
     loop {
         match place {
-            Place::Ours(listener) => return serve(listener, epmd.port(), node, creation).await,
-            Place::Theirs(mut stream) => while let Ok(1..) = stream.read(&mut [0; 64]).await {},
+            EpmdEntry::Ours(listener) => return serve(listener, epmd.port(), node, creation).await,
+            EpmdEntry::Theirs(mut stream) => while let Ok(1..) = stream.read(&mut [0; 64]).await {},
         }
         tracing::warn!(%epmd, "EPMD is gone; peers cannot find this node until it is back");
         place = loop {
@@ -133,7 +136,7 @@ async fn serve(listener: TcpListener, port: u16, own: Node, creation: u32) {
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     for number in 1.. {
         let place = Arc::clone(&places).acquire_owned().await;
-        let (stream, _) = crate::gateway::accept(&listener).await;
+        let (stream, _) = crate::net::accept(&listener).await;
         let names = Arc::clone(&names);
         tokio::spawn(async move {
             // Invalid requests get no answer, as with any EPMD.

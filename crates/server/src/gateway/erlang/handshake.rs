@@ -4,7 +4,9 @@ use super::Hub;
 use crate::auth;
 use agon_wire::erlang::control;
 use agon_wire::erlang::frames::{Frames, Header};
-use agon_wire::erlang::handshake::{Acceptor, FRAME_MAX, Initiator, Next, NotLetIn, Peer, Step};
+use agon_wire::erlang::handshake::{
+    Acceptor, FRAME_MAX, HandshakeStep, Initiator, Next, NotLetIn, Peer,
+};
 use std::net::IpAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -64,8 +66,8 @@ async fn shake_hands(
         };
         match step {
             Err(why) => return Ok(Err(why)),
-            Ok(Step::Send(send)) => socket.write_all(&send).await?,
-            Ok(Step::Done { send, peer }) => {
+            Ok(HandshakeStep::Send(send)) => socket.write_all(&send).await?,
+            Ok(HandshakeStep::Done { send, peer }) => {
                 socket.write_all(&send).await?;
                 return Ok(Ok((peer, frames.with(Header::Four, control::FRAME_MAX))));
             }

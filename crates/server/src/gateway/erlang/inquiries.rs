@@ -137,8 +137,8 @@ async fn answer(hub: &Arc<Hub>, node: &Node, inquiry: Inquiry) {
             let id = tournament.as_reference().and_then(|it| hub.refs.tournament_of(it));
             let Some(id) = id else { return ignore(node, "there is no such tournament") };
             if let Some(status) = status(hub, id).await {
-                let told = class::tournament_status(&own(hub, 0), &tournament, &status);
-                node.tell(pid, told, None);
+                let status_term = class::tournament_status(&own(hub, 0), &tournament, &status);
+                node.tell(pid, status_term, None);
             }
         }
         Inquiry::Invite { pid, players, games } => {
@@ -202,7 +202,7 @@ async fn player(hub: &Hub, node: &Node, pid: Pid, (user, spelt): (PlayerName, Te
         },
         None => None,
     };
-    let told = match (form, &known) {
+    let term = match (form, &known) {
         (Form::Class, Some(known)) => class::user_status(&own(hub, 0), &spelt, &known.record),
         (Form::Class, None) => {
             let (name, user) = (node.name.as_str(), user.as_str());
@@ -212,7 +212,7 @@ async fn player(hub: &Hub, node: &Node, pid: Pid, (user, spelt): (PlayerName, Te
         (Form::Referee(reference), known) => referee::stats_response(reference, known.as_ref()),
         (Form::Queue, known) => queue::stats(&spelt, known.as_ref()),
     };
-    node.tell(pid, told, None);
+    node.tell(pid, term, None);
 }
 
 /// A requested tournament.
@@ -262,7 +262,7 @@ async fn standing(hub: &Hub, id: &TournamentId) -> Option<Standing> {
     hub.gateway.engine().ask(FindStanding(id.clone())).await?
 }
 
-/// Whether a running tournament has its first round.
+/// Returns whether a running tournament has its first round.
 async fn is_live(hub: &Hub, id: &TournamentId) -> Option<bool> {
     hub.gateway.engine().ask(IsLive(id.clone())).await
 }

@@ -9,7 +9,7 @@ use crate::clock::now_ms;
 use crate::engine::names;
 use crate::engine::query::{Decide, FindAccount, FindPassword};
 use crate::passwords::{Attempt, Purpose};
-use crate::throttle::Verdict;
+use crate::throttle::GuessVerdict;
 use agon_core::lobby::{AccountKind, LobbyCommand, PasswordHash, Role};
 use agon_core::{Millis, PlayerName, Timestamp};
 use agon_wire::erlang::session::{ErlangLogin, Speaks};
@@ -182,9 +182,12 @@ async fn set_password(
 }
 
 /// Hashes a new password if the old one, where there is one, is right.
-fn hashed(proof: Option<(PasswordHash, Password)>, new: &str) -> (Verdict, Option<PasswordHash>) {
+fn hashed(
+    proof: Option<(PasswordHash, Password)>,
+    new: &str,
+) -> (GuessVerdict, Option<PasswordHash>) {
     match proof {
-        Some((kept, old)) if !auth::matches(&old.0, &kept) => (Verdict::Wrong, None),
-        _ => (Verdict::Right, auth::hash(new).ok()),
+        Some((kept, old)) if !auth::matches(&old.0, &kept) => (GuessVerdict::Wrong, None),
+        _ => (GuessVerdict::Right, auth::hash(new).ok()),
     }
 }

@@ -196,7 +196,7 @@ pub async fn serve_erlang(
     // Players who never log in twice hold pids and references of the previous run, so its creation
     // number stays.
     let creation = kept.unwrap_or(given);
-    let own_epmd = matches!(place, epmd::Place::Ours(_));
+    let own_epmd = matches!(place, epmd::EpmdEntry::Ours(_));
     tracing::info!(node = %settings.node, port, epmd = %settings.epmd, own_epmd, "an Erlang node");
     tokio::spawn(epmd::stay(settings.epmd, own, creation, place));
     let refs = Arc::new(Refs::new(settings.node.0.clone(), creation));

@@ -5,9 +5,9 @@ use super::players::Players;
 use super::writer::NodeWriter;
 use super::{Hub, SILENCE_MS_MIN, TICKS_MAX, again, epmd, handshake, logins, route};
 use crate::clock::now_ms;
-use crate::gateway::accept;
 use crate::gateway::bucket::Bucket;
 use crate::gateway::outbox::Receipt;
+use crate::net::{self, accept};
 use agon_core::{Fault, FaultKind, Timestamp};
 use agon_wire::erlang::NAMES;
 use agon_wire::erlang::control::{self, Control, Process};
@@ -110,7 +110,7 @@ pub(super) async fn accept_all(listener: TcpListener, hub: Arc<Hub>) {
         };
         let hub = Arc::clone(&hub);
         tokio::spawn(async move {
-            hub.gateway.host().tune(&socket);
+            net::tune(&socket, hub.gateway.limits());
             if let Some((peer, frames)) = handshake::let_in(&hub, from, &mut socket).await {
                 let visitor = Visitor { name: peer.node, creation: peer.creation, from };
                 stay(&hub, visitor, socket, frames).await;
@@ -231,7 +231,7 @@ async fn listen(
             let control = match frames.take() {
                 None => break,
                 Some(Err(long)) => return Gone::Broken(long.to_string()),
-                Some(Ok(frame)) => control::decode(frame, decode::Limits::default()),
+                Some(Ok(frame)) => control::decode(frame, decode::TermLimits::default()),
             };
             match control {
                 Ok(None) => {}
@@ -303,7 +303,7 @@ async fn hear(
     }
 }
 
-/// Whether a pid belongs to one of our named processes.
+/// Returns whether a pid belongs to one of our named processes.
 fn is_manager(hub: &Hub, pid: &Pid) -> bool {
     let numbers = manager(0)..manager(NAMES.len() as u32);
     hub.refs.is_own(pid) && pid.serial == 0 && numbers.contains(&pid.id)

@@ -7,7 +7,7 @@ use crate::auth;
 use crate::clock::now_ms;
 use crate::driver::Handle;
 use crate::engine::query::{AttachAgain, Locate, Relocate, ReportNotThere};
-use crate::engine::{AskId, ConnId, Input, Seat, TranslatedAnswer};
+use crate::engine::{AskId, ConnId, Input, SeatKind, TranslatedAnswer};
 use crate::gateway::bucket::Bucket;
 use crate::gateway::connection;
 use crate::gateway::outbox::{Liveness, Out, Outbox, Receipt, Taker};
@@ -44,7 +44,7 @@ pub(super) struct Player {
     monitors: Mutex<Vec<(Ref, Pid)>>,
     /// Where the player is, in the log's format.
     location: Mutex<Location>,
-    /// Whether they were found after a restart, and did not log in.
+    /// True if they were found after a restart, and did not log in.
     pub(super) found_again: bool,
     _place: OwnedSemaphorePermit,
 }
@@ -178,7 +178,7 @@ fn open(hub: &Arc<Hub>, node: &Arc<Node>, player: &Arc<Player>, shows: Shows) {
         node: Arc::clone(node),
         engine: engine.clone(),
     };
-    let (seat, requests) = (Seat::process(shows), Box::new(requests));
+    let (seat, requests) = (SeatKind::process(shows), Box::new(requests));
     let (out, outbox) = Outbox::shared(conn, seat, limits.outbox_lines_max, requests);
     let liveness = Arc::clone(out.liveness());
     engine.meters().opened(seat.wire).add();
@@ -376,7 +376,7 @@ impl Player {
         drop(hub.gateway.engine().post(ReportNotThere(self.conn)));
     }
 
-    /// Whether a monitor is one of the player's own.
+    /// Returns whether a monitor is one of the player's own.
     pub(super) fn is_monitor(&self, reference: &Ref) -> bool {
         self.monitors().iter().any(|(own, _)| own == reference)
     }

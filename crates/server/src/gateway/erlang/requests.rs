@@ -41,7 +41,7 @@ pub(super) async fn take_up_all(hub: Arc<Hub>) {
 
 /// Waits until a tournament reaches the state its requester asked for, and notifies them.
 pub(super) async fn answer(hub: &Arc<Hub>, id: &TournamentId, requester: &Requester) {
-    let told = match requester.reference() {
+    let reply = match requester.reference() {
         Some(reference) => {
             let winner = inquiries::ended(hub, id).await;
             winner.map(|winner| referee::tournament_ended(&reference, winner.as_ref()))
@@ -54,9 +54,9 @@ pub(super) async fn answer(hub: &Arc<Hub>, id: &TournamentId, requester: &Reques
     };
     let Some(pid) = requester.pid() else { return };
     let address = Address { node: pid.node.clone(), from: requester.from, port: requester.port };
-    match told {
-        Some(told) => {
-            if !deliver(hub, id, &address, &pid, &told).await {
+    match reply {
+        Some(reply) => {
+            if !deliver(hub, id, &address, &pid, &reply).await {
                 return;
             }
         }
@@ -77,7 +77,7 @@ async fn deliver(
     id: &TournamentId,
     address: &Address,
     pid: &Pid,
-    told: &Term,
+    reply: &Term,
 ) -> bool {
     let mut again = AGAIN;
     loop {
@@ -85,7 +85,7 @@ async fn deliver(
         if let Some(node) = node {
             let written = Arc::new(AtomicBool::new(false));
             let receipt = Receipt::Flag(Arc::clone(&written));
-            node.tell(pid.clone(), told.clone(), Some(receipt));
+            node.tell(pid.clone(), reply.clone(), Some(receipt));
             while !written.load(Ordering::Acquire) && !node.writer.is_closed() {
                 tokio::time::sleep(WRITTEN).await;
             }
@@ -110,8 +110,8 @@ async fn deliver(
     }
 }
 
-/// Whether the log still stores the requester of a tournament: requests are limited in number and
-/// time.
+/// Returns whether the log still stores the requester of a tournament: requests are limited in
+/// number and time.
 async fn is_kept(hub: &Hub, id: &TournamentId) -> bool {
     let kept = hub.gateway.engine().ask(ListRequests).await.unwrap_or_default();
     let now = now_ms();

@@ -87,8 +87,8 @@ fn not_authenticated(node: &Node, from: Option<&Pid>, term: &Term) {
     }
 }
 
-/// Whether a message of the queue protocol has the right password. After a restart the server only
-/// knows the hash.
+/// Returns whether a message of the queue protocol has the right password. After a restart the
+/// server only knows the hash.
 async fn has_proved(hub: &Hub, node: &Node, player: &Player, message: &Message) -> bool {
     let Message::Queue(queue::FromPlayer::Owned { user, password, .. }) = message else {
         return true;

@@ -31,7 +31,7 @@ struct Pending {
     bytes: Vec<u8>,
     /// The receipts to notify when the bytes are written.
     written: Vec<Receipt>,
-    /// Whether the task is writing earlier bytes.
+    /// True if the task is writing earlier bytes.
     is_busy: bool,
 }
 

@@ -136,10 +136,12 @@ impl<W> Session<W> {
                 let tournament = known.id.clone();
                 outputs.push(SessionOutput::Say(FromPlayer::Lobby(ToLobby::Accept { tournament })));
             }
-            Stands::Told { held, .. } => outputs.extend(held.into_iter().map(|(term, written)| {
-                let to = pid.clone();
-                SessionOutput::Tell { to, term, written }
-            })),
+            Stands::Announced { held, .. } => {
+                outputs.extend(held.into_iter().map(|(term, written)| {
+                    let to = pid.clone();
+                    SessionOutput::Tell { to, term, written }
+                }))
+            }
             Stands::Accepted(_) => {}
         }
         Ok(outputs)
@@ -174,7 +176,7 @@ impl<W> Session<W> {
             Owned::EndTurn { dice, score } => {
                 let at = match turn_of(&self.open, dice, score) {
                     Ok(at) => at,
-                    Err(likely) if !self.was_missed(dice) => likely.ok_or(NotAccepted::Late)?,
+                    Err(likely) if !self.has_timed_out(dice) => likely.ok_or(NotAccepted::Late)?,
                     Err(_) => return Err(NotAccepted::Late),
                 };
                 let open = &mut self.open[at];
@@ -186,12 +188,12 @@ impl<W> Session<W> {
         }
     }
 
-    /// Whether these are the dice of a turn that ended unanswered. Its late answer is expected
-    /// once.
-    fn was_missed(&mut self, dice: &Term) -> bool {
+    /// Returns whether these are the dice of a turn that ended unanswered. Its late answer is
+    /// expected once.
+    fn has_timed_out(&mut self, dice: &Term) -> bool {
         let hand = Hand::named(dice);
-        let at = self.missed.iter().position(|missed| Some(missed.hand) == hand);
-        at.map(|at| self.missed.remove(at)).is_some()
+        let at = self.timed_out.iter().position(|timed_out| Some(timed_out.hand) == hand);
+        at.map(|at| self.timed_out.remove(at)).is_some()
     }
 
     fn tournament_of(&self, said: &Term) -> Result<TournamentId, NotAccepted> {

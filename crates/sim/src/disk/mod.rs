@@ -5,13 +5,19 @@
 //! that. A crash in between truncates every stream independently, as it does files: a loss in one
 //! stream implies none in another. A crash may tear the last append; opening the log again cuts it
 //! off. All servers of a run share one disk and race for its streams.
+//!
+//! With nodes, the disk is a database; see [`shared`].
+
+mod shared;
 
 use crate::index::Index;
 use crate::sabotage::Sabotage;
 use agon_bots::SplitMix64 as Rng;
-use agon_core::{Event, Line, Timestamp};
+use agon_core::{Event, Line, Millis, Timestamp};
 use agon_store::{Append, AppendError, Done, DoneAll, Log, LogError, Snapshot};
+pub(crate) use shared::{Asker, Cell, Direction, LEASE_MS, Question, Reply, Shared, SharedFigures};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// One durable event: its line as text and parsed, and the server that wrote it.
@@ -20,6 +26,10 @@ pub(crate) struct Entry {
     pub(crate) text: String,
     pub(crate) line: Line,
     pub(crate) writer: u32,
+    /// When the server handed it to the log, which is when it was decided.
+    pub(crate) submitted_at: Timestamp,
+    /// When it became durable.
+    pub(crate) durable_at: Timestamp,
 }
 
 /// How slow the disk is.
@@ -48,6 +58,8 @@ struct State {
     /// The problem of a snapshot that was taken before its events were durable.
     early: Option<String>,
     index: Index,
+    /// When records were submitted, by writer, stream and expected version.
+    submitted: BTreeMap<(u32, Arc<str>, u64), Timestamp>,
     rng: Rng,
     pace: Pace,
     now: Timestamp,
@@ -60,13 +72,20 @@ struct State {
     /// How often crashes lost and tore appends.
     lost: u64,
     torn_count: u64,
+    /// The state of the database, if several nodes share it.
+    shared: Option<Shared>,
 }
 
 /// The disk.
 pub(crate) struct Disk(Mutex<State>);
 
 impl Disk {
-    pub(crate) fn new(rng: Rng, pace: Pace, sabotage: Option<Sabotage>) -> Arc<Disk> {
+    pub(crate) fn new(
+        rng: Rng,
+        pace: Pace,
+        sabotage: Option<Sabotage>,
+        is_shared: bool,
+    ) -> Arc<Disk> {
         Arc::new(Disk(Mutex::new(State {
             streams: BTreeMap::new(),
             torn: BTreeMap::new(),
@@ -74,6 +93,7 @@ impl Disk {
             snapshots: VecDeque::new(),
             early: None,
             index: Index::default(),
+            submitted: BTreeMap::new(),
             rng,
             pace,
             now: Timestamp::default(),
@@ -83,6 +103,7 @@ impl Disk {
             in_flight_max: 0,
             lost: 0,
             torn_count: 0,
+            shared: is_shared.then(Shared::new),
         })))
     }
 
@@ -99,6 +120,10 @@ impl Disk {
         let mut state = self.state();
         state.now = now;
         let mut answers = Vec::new();
+        if let Some(mut shared) = state.shared.take() {
+            answers = state.advance_shared(&mut shared);
+            state.shared = Some(shared);
+        }
         for at in 0..state.batches.len() {
             if state.batches[at].durable_at <= now && state.batches[at].results.is_none() {
                 let (writer, appends) = {
@@ -120,9 +145,40 @@ impl Disk {
         answers.into_iter().for_each(|(done, results)| done(results));
     }
 
-    /// Whether any append is not durable yet.
+    /// Returns whether any append is not durable yet.
     pub(crate) fn is_busy(&self) -> bool {
-        self.state().batches.iter().any(|batch| batch.results.is_none())
+        let state = self.state();
+        let is_shared_busy = state.shared.as_ref().is_some_and(Shared::is_busy);
+        is_shared_busy || state.batches.iter().any(|batch| batch.results.is_none())
+    }
+
+    /// Returns whether any append is not acknowledged yet.
+    pub(crate) fn has_unacknowledged(&self) -> bool {
+        let state = self.state();
+        state.shared.as_ref().is_some_and(Shared::is_busy) || !state.batches.is_empty()
+    }
+
+    /// Uses the database that several nodes share.
+    pub(crate) fn shared<T>(&self, with: impl FnOnce(&mut Shared) -> T) -> Option<T> {
+        self.state().shared.as_mut().map(with)
+    }
+
+    /// Restarts the database, which is away for a while.
+    pub(crate) fn restart_database(&self, away_ms: Millis) {
+        self.change_database(|state, shared| state.restart_database(shared, away_ms));
+    }
+
+    /// Promotes the standby of the database, which is away for a while.
+    pub(crate) fn promote_standby(&self, away_ms: Millis) {
+        self.change_database(|state, shared| state.promote_standby(shared, away_ms));
+    }
+
+    fn change_database(&self, change: impl FnOnce(&mut State, &mut Shared)) {
+        let mut state = self.state();
+        if let Some(mut shared) = state.shared.take() {
+            change(&mut state, &mut shared);
+            state.shared = Some(shared);
+        }
     }
 
     /// When the next write or acknowledgement is due.
@@ -132,12 +188,15 @@ impl Disk {
             None => batch.durable_at,
             Some(_) => batch.answered_at,
         });
-        due.min()
+        due.chain(state.shared.as_ref().and_then(Shared::next_due)).min()
     }
 
     /// A server crashes. Appends that were not acknowledged to it may be lost.
     pub(crate) fn crash(&self, writer: u32, alone: bool) {
         let mut state = self.state();
+        if let Some(shared) = &mut state.shared {
+            return shared.process_ended(writer, false);
+        }
         let all = std::mem::take(&mut state.batches);
         let (own, others): (VecDeque<_>, VecDeque<_>) =
             all.into_iter().partition(|batch| batch.writer == writer);
@@ -193,12 +252,25 @@ impl Disk {
         if state.sabotage == Some(Sabotage::KeepTorn) {
             for (stream, lines) in torn {
                 for text in lines {
-                    state.push(&stream, text, 0);
+                    let now = state.now;
+                    state.push(&stream, text, 0, now);
                 }
             }
         }
         drop(state);
-        Arc::new(Port { disk: Arc::clone(self), writer })
+        Arc::new(Port { disk: Arc::clone(self), writer, node: writer })
+    }
+
+    /// Opens the log for a node that has a cell with this epoch.
+    pub(crate) fn open_cell(
+        self: &Arc<Disk>,
+        writer: u32,
+        node: u32,
+        cell: Cell,
+        epoch: u64,
+    ) -> Arc<dyn Log> {
+        self.shared(|shared| shared.open(writer, node, cell, epoch));
+        Arc::new(Port { disk: Arc::clone(self), writer, node })
     }
 
     /// Reads the index of durable events.
@@ -216,7 +288,8 @@ impl Disk {
         self.state().streams.get(name).cloned().unwrap_or_default()
     }
 
-    /// Whether the disk rejected an append of this server because another server wrote that stream.
+    /// Returns whether the disk rejected an append of this server because another server wrote that
+    /// stream.
     pub(crate) fn was_beaten(&self, writer: u32) -> bool {
         self.state().beaten.contains(&writer)
     }
@@ -246,26 +319,35 @@ impl State {
             let Append { stream, expected, .. } = append;
             return Err(AppendError::Conflict { stream: stream.to_string(), expected, actual });
         }
+        let submitted_at = self.submitted_at(writer, &append);
         for text in append.lines {
-            self.push(&append.stream, text, writer);
+            self.push(&append.stream, text, writer, submitted_at);
         }
         Ok(self.version(&append.stream))
     }
 
     /// Appends lines at the end, whatever their numbers are.
     fn apply_again(&mut self, writer: u32, append: Append) {
+        let submitted_at = self.submitted_at(writer, &append);
         for text in append.lines {
             let Ok(mut line) = Line::read(&text) else { continue };
             line.seq = self.version(&append.stream) + 1;
-            self.push(&append.stream, line.write(), writer);
+            self.push(&append.stream, line.write(), writer, submitted_at);
         }
     }
 
-    fn push(&mut self, stream: &str, text: String, writer: u32) {
+    /// When a server handed a record to the log.
+    fn submitted_at(&self, writer: u32, append: &Append) -> Timestamp {
+        let key = (writer, Arc::clone(&append.stream), append.expected);
+        self.submitted.get(&key).copied().unwrap_or(self.now)
+    }
+
+    fn push(&mut self, stream: &str, text: String, writer: u32, submitted_at: Timestamp) {
         let line = Line::read(&text).expect("servers write lines");
-        self.index.add(&line);
+        let durable_at = self.now;
+        self.index.add(&line, durable_at);
         let entries = self.streams.entry(stream.to_owned()).or_default();
-        entries.push(Entry { text, line, writer });
+        entries.push(Entry { text, line, writer, submitted_at, durable_at });
     }
 
     /// Removes the last record of a match that was acknowledged to a server.
@@ -280,8 +362,14 @@ impl State {
                 entries.pop();
             }
         }
+        self.index_again();
+    }
+
+    /// Builds the index again, after events were removed.
+    fn index_again(&mut self) {
         let mut index = Index::default();
-        self.streams.values().flatten().for_each(|entry| index.add(&entry.line));
+        let entries = self.streams.values().flatten();
+        entries.for_each(|entry| index.add(&entry.line, entry.durable_at));
         self.index = index;
     }
 }
@@ -290,6 +378,7 @@ impl State {
 struct Port {
     disk: Arc<Disk>,
     writer: u32,
+    node: u32,
 }
 
 impl Log for Port {
@@ -302,6 +391,14 @@ impl Log for Port {
 
     fn submit_all(&self, appends: Vec<Append>, done: DoneAll) {
         let mut state = self.disk.state();
+        let now = state.now;
+        for append in &appends {
+            let key = (self.writer, Arc::clone(&append.stream), append.expected);
+            state.submitted.insert(key, now);
+        }
+        if let Some(shared) = &mut state.shared {
+            return shared.submit(self.writer, appends, done);
+        }
         let Pace { sync_ms_max, answer_ms_max } = state.pace;
         // Writes keep their order, as with one writer thread.
         let own = state.batches.iter().filter(|batch| batch.writer == self.writer);
@@ -329,6 +426,7 @@ impl Log for Port {
     }
 
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError> {
+        self.connect()?;
         let state = self.disk.state();
         let entries = state.streams.get(stream).map_or(&[][..], Vec::as_slice);
         let skip = usize::try_from(after).unwrap_or(usize::MAX).min(entries.len());
@@ -340,7 +438,13 @@ impl Log for Port {
         Ok(texts.collect())
     }
 
+    fn clock_ms(&self) -> Result<Option<u64>, LogError> {
+        let state = self.disk.state();
+        Ok(state.shared.is_some().then(|| state.now.as_ms()))
+    }
+
     fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<(), LogError> {
+        self.connect()?;
         let mut state = self.disk.state();
         let version = state.version(&snapshot.stream);
         if version < snapshot.seq {
@@ -355,6 +459,7 @@ impl Log for Port {
     }
 
     fn snapshot(&self, stream: &str) -> Result<Option<Snapshot>, LogError> {
+        self.connect()?;
         let mut state = self.disk.state();
         let Some(mut snapshot) = state.snapshots.back().cloned() else { return Ok(None) };
         let version = state.version(stream);
@@ -376,6 +481,23 @@ impl Log for Port {
 
     fn flush(&self) -> Result<(), LogError> {
         Ok(())
+    }
+}
+
+impl Port {
+    /// Fails if the database cannot be reached.
+    fn connect(&self) -> Result<(), LogError> {
+        let state = self.disk.state();
+        let Some(shared) = &state.shared else { return Ok(()) };
+        match shared.is_reachable(self.node, state.now) {
+            true => Ok(()),
+            false => Err(LogError::Io {
+                what: "read",
+                path: "the database".into(),
+                kind: ErrorKind::NotConnected,
+                message: "it does not answer".to_owned(),
+            }),
+        }
     }
 }
 

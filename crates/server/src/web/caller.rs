@@ -1,7 +1,7 @@
 //! The client's identity: a token in the `Authorization` header.
 
 use super::Web;
-use super::places::Place;
+use super::places::PlaceGuard;
 use super::problem::Problem;
 use crate::engine::query::FindHolder;
 use agon_core::PlayerName;
@@ -11,16 +11,16 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
 /// An authenticated account.
-pub(super) struct Who {
+pub(super) struct Caller {
     pub(super) account: PlayerName,
     pub(super) role: Role,
     pub(super) token: TokenHash,
 }
 
-impl FromRequestParts<Web> for Who {
+impl FromRequestParts<Web> for Caller {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Who, Problem> {
+    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Caller, Problem> {
         let Some(token) = bearer(&parts.headers) else {
             let detail = "log in, and send the token as `Authorization: Bearer TOKEN`";
             return Err(Problem::unauthorized(detail));
@@ -30,7 +30,7 @@ impl FromRequestParts<Web> for Who {
             let detail = "the token is no longer valid; log in again";
             return Err(Problem::unauthorized(detail));
         };
-        Ok(Who { account, role, token })
+        Ok(Caller { account, role, token })
     }
 }
 
@@ -42,23 +42,23 @@ fn bearer(headers: &HeaderMap) -> Option<TokenHash> {
 }
 
 /// A place for a request of an operator, however many places others hold.
-pub(super) async fn operators_place(web: &Web, headers: &HeaderMap) -> Option<Place> {
+pub(super) async fn operators_place(web: &Web, headers: &HeaderMap) -> Option<PlaceGuard> {
     let token = bearer(headers)?;
     let (_, role) = web.ask(FindHolder(token)).await.ok()??;
     web.places.operator().filter(|_| role == Role::Operator)
 }
 
 /// An authenticated account, or a client without a token.
-pub(super) struct Perhaps(pub(super) Option<Who>);
+pub(super) struct MaybeCaller(pub(super) Option<Caller>);
 
-impl FromRequestParts<Web> for Perhaps {
+impl FromRequestParts<Web> for MaybeCaller {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Perhaps, Problem> {
+    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<MaybeCaller, Problem> {
         if parts.headers.get(header::AUTHORIZATION).is_none() {
-            return Ok(Perhaps(None));
+            return Ok(MaybeCaller(None));
         }
-        Ok(Perhaps(Some(Who::from_request_parts(parts, web).await?)))
+        Ok(MaybeCaller(Some(Caller::from_request_parts(parts, web).await?)))
     }
 }
 
@@ -69,7 +69,7 @@ impl FromRequestParts<Web> for Operator {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Operator, Problem> {
-        let who = Who::from_request_parts(parts, web).await?;
+        let who = Caller::from_request_parts(parts, web).await?;
         match who.role {
             Role::Operator => Ok(Operator(who.account)),
             Role::Player => Err(Problem::forbidden(format!(

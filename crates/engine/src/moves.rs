@@ -1,0 +1,116 @@
+//! Tournaments that move from one engine to another while they run.
+//!
+//! ```text
+//!   lobby's engine             owner               next owner
+//!     Release ────────────────▶ forgets the tournament; its last records become durable
+//!     ◀──────────────── Released
+//!     TakeUp ─────────────────────────────────────▶ reads the log, asks again
+//! ```
+//!
+//! An operator orders a move. The players keep their connections and get the same requests again.
+//! While a tournament moves, no engine hears its players; they answer when they are asked again.
+
+use crate::engines::{EngineId, ToCells, ToLobby};
+use crate::follow_up::FollowUp;
+use crate::{Engine, Note};
+use agon_core::lobby::Standing;
+use agon_core::{TournamentId, TournamentPlan};
+use std::collections::BTreeMap;
+
+/// The tournaments that are on their way to another engine.
+#[derive(Default)]
+pub(crate) struct Moves(BTreeMap<TournamentId, EngineId>);
+
+impl Moves {
+    /// Returns whether a tournament is on its way.
+    pub(crate) fn has(&self, id: &TournamentId) -> bool {
+        self.0.contains_key(id)
+    }
+
+    /// Returns whether no tournament is on its way.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Forgets that a tournament moves; returns where to.
+    pub(crate) fn take(&mut self, id: &TournamentId) -> Option<EngineId> {
+        self.0.remove(id)
+    }
+}
+
+impl Engine {
+    /// Moves a running tournament to another engine, unless it is there already.
+    pub(crate) fn move_tournament(&mut self, id: TournamentId, to: EngineId) {
+        let owner = self.cell_engines.owner(&id).unwrap_or(EngineId::LOBBY);
+        let Some(plan) = self.running(&id) else { return };
+        let may_move =
+            owner != to && self.cell_engines.has(to) && !self.cell_engines.moves.has(&id);
+        if !may_move {
+            return;
+        }
+        if plan.players.iter().any(|player| self.cannot_reconnect(player)) {
+            let why = "its players are bound to the node with the lobby";
+            return self.note(Note::Warning(format!("{id} does not move: {why}")));
+        }
+        self.cell_engines.shift(owner, to, plan.players.len());
+        self.cell_engines.moves.0.insert(id.clone(), to);
+        match owner {
+            EngineId::LOBBY => self.release(id),
+            owner => self.pass(owner, ToCells::Release(id)),
+        }
+    }
+
+    /// Forgets a tournament, and says so when its last records are durable.
+    pub(crate) fn release(&mut self, id: TournamentId) {
+        self.cells.release(&mut self.services, &id);
+        self.cell_engines.give_back(&id);
+        let streams = self.services.journals.streams_of(&id);
+        self.once_durable(streams, FollowUp::Release(id));
+    }
+
+    /// Tells the lobby's engine that a tournament that this engine forgot can be read from the log.
+    pub(crate) fn release_durable(&mut self, id: TournamentId) {
+        if self.cells.tournament(&id).is_some() {
+            // Its secret has become durable meanwhile, so it has begun.
+            return self.release(id);
+        }
+        self.services.journals.forget(&id);
+        match self.services.has_only_cells() {
+            true => self.services.pass_to_lobby(ToLobby::Released(id)),
+            false => self.released(&id),
+        }
+    }
+
+    /// Lets the next owner of a tournament resume it.
+    pub(crate) fn released(&mut self, id: &TournamentId) {
+        let Some(plan) = self.running(id) else { return };
+        let Some(to) = self.cell_engines.moves.take(id) else { return };
+        // The engine that it was to move to may be lost.
+        match self.cell_engines.has(to) {
+            true => self.cell_engines.own(id, to),
+            false => {
+                self.place(&plan);
+            }
+        }
+        self.services.give_time_to_reconnect();
+        self.resume_in_place(plan);
+    }
+
+    /// Resumes a tournament of an engine that has given it back, in the engine that owns it now.
+    pub(crate) fn resume_in_place(&mut self, plan: TournamentPlan) {
+        if let Some(to) = self.cell_engines.owner(&plan.id) {
+            plan.players.iter().for_each(|player| self.pass_seat(to, player));
+        }
+        if let Err(error) = self.take_up_in_place(plan) {
+            self.services.fail(error);
+        }
+    }
+
+    /// The plan of a tournament that runs.
+    pub(crate) fn running(&self, id: &TournamentId) -> Option<TournamentPlan> {
+        match self.lobby.state().tournament(id) {
+            Some(Standing::Running(plan)) => Some(TournamentPlan::clone(plan)),
+            _ => None,
+        }
+    }
+}
