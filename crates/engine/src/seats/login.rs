@@ -162,8 +162,12 @@ impl Engine {
             return;
         }
         self.keep_location(conn, &account);
+        self.seats.arriving.insert(account.clone());
         let welcome = FollowUp::Welcome { conn, account: account.clone(), hash, token };
-        let _ = self.step_lobby(LobbyCommand::LogIn { account }, vec![welcome]);
+        let name = account.clone();
+        if self.step_lobby(LobbyCommand::LogIn { account }, vec![welcome]).is_err() {
+            self.seats.arriving.remove(&name);
+        }
     }
 
     /// Completes a login that is durable.
@@ -174,9 +178,13 @@ impl Engine {
         hash: TokenHash,
         token: Option<&str>,
     ) {
+        self.seats.arriving.remove(account);
         let (_, waiting) = self.lobby.state().involvement(account);
         let active = self.active_tournaments(account);
         if self.seats.sessions.account(conn).is_some() {
+            if !self.is_connected(account) {
+                self.log_out_later(account.clone());
+            }
             return self.refuse(conn, "unexpected", "this connection is logged in");
         }
         // Another connection may have logged in while this login was in flight.
@@ -288,7 +296,8 @@ impl Engine {
     pub(crate) fn log_out_if_gone(&mut self, account: PlayerName) {
         let since = self.services.present.gone_since(&account);
         let due = since.map(|since| since + self.services.settings.reconnect_ms);
-        if self.is_connected(&account) || due.is_none_or(|due| due > self.now_ms()) {
+        let is_here = self.is_connected(&account) || self.seats.arriving.contains(&account);
+        if is_here || due.is_none_or(|due| due > self.now_ms()) {
             return;
         }
         self.services.present.forget_gone(&account);
@@ -302,6 +311,7 @@ impl Engine {
         // A player who lost a connection since the restart has a later deadline of their own.
         let gone = self.lobby.state().line().iter().filter(|player| {
             !self.is_connected(player)
+                && !self.seats.arriving.contains(*player)
                 && self.services.present.gone_since(player).is_none()
                 && !self.may_be_found(player)
         });

@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 #[derive(Default)]
 pub(crate) struct Seats {
     sessions: Sessions,
-    /// Programs of other systems whose sign-up is in flight.
+    /// Players whose login or sign-up is in flight: they are on their way back, and not absent.
     arriving: BTreeSet<PlayerName>,
     /// The connections that are notified of sign-ups.
     subscribers: BTreeSet<ConnId>,

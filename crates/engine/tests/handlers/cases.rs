@@ -227,6 +227,20 @@ fn absent_player_of_a_resumed_tournament_has_the_full_time_to_reconnect() {
     assert!(back.contains(&"ask 4 r1m1.1.1.0".to_owned()), "{back:?}");
 }
 
+#[test]
+fn player_whose_login_is_in_flight_at_the_deadline_of_a_restart_stays_logged_in() {
+    let mut bench = Bench::new(Settings::default());
+    bench.account("bob", Role::Player);
+    let mut bench = bench.restarted(Settings::default());
+    bench.commit();
+    bench.connect(1);
+    bench.pass(Settings::default().reconnect_ms - 1);
+    let said = bench.say(1, r#"{"type":"login","token":"bob"}"#);
+    assert_eq!(said, ["append lobby: account-logged-in"]);
+    assert_eq!(bench.pass(1), NOTHING);
+    assert_eq!(bench.commit(), ["send 1 welcome", "admit 1", "note login good"]);
+}
+
 /// The order that moves the tournament of the two players to the engine that does not own it.
 fn move_order() -> Input {
     Input::Move { tournament: "cup".into(), to: EngineId(2) }
