@@ -336,14 +336,13 @@ impl World {
 }
 
 impl World {
-    /// Traces the streams of tournaments and matches, without the answers, which are traced
-    /// earlier.
+    /// Traces the log without the secrets, and without the answers, which are traced earlier.
     pub(crate) fn trace_log(&mut self) {
         if !self.trace.is_printed() {
             return;
         }
         let mut streams = self.disk.streams();
-        streams.retain(|name, _| name.starts_with("tournament/") || name.starts_with("match/"));
+        streams.retain(|name, _| !name.starts_with("secret/"));
         for entry in streams.values().flatten() {
             if !matches!(entry.line.event, Event::AnswerAccepted(_)) {
                 self.trace
