@@ -313,6 +313,9 @@ pub enum Effect {
     /// Load a stream from the log and report its lines. The engine itself reads only when it starts,
     /// when a match is replayed, and when a tournament draws its players by lot.
     Load(StreamKey),
+    /// Read a running tournament with [`read_tournaments`](crate::read_tournaments), and report it
+    /// with the number of this reading.
+    ReadTournament { id: TournamentId, reading: u64 },
     /// Check a password and report the result, unless the connection is closed before.
     CheckPassword { conn: ConnId, from: IpAddr, account: PlayerName, check: PasswordCheck },
     /// Have a house player answer a request.

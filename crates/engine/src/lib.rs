@@ -74,6 +74,7 @@ use port::FromSeat;
 pub use ports::{HousePlayers, LobbySnapshot, ReadError, StreamReader};
 use query::AnyQuery;
 pub use query::QueryId;
+pub use recover::{StoredTournament, read_tournaments};
 pub use results::Report;
 pub use seat::Wires;
 pub use seat::{Form, SeatKind, Wire};
@@ -379,6 +380,7 @@ impl Engine {
             }
             // The engine loads nothing else.
             Input::Loaded { .. } => {}
+            Input::TournamentRead { reading, stored } => self.tournament_read(reading, stored),
             Input::SnapshotKept => self.lobby.snapshot_kept(),
             Input::Query { id, query } => self.asked(id, query),
             Input::Passed { from, message } => self.passed(from, *message),
@@ -505,7 +507,7 @@ impl Engine {
     /// engine must know every record of the lobby that came before.
     fn asked(&mut self, id: QueryId, query: Box<dyn AnyQuery>) {
         let cell = query.cell(self.lobby.state());
-        if cell.as_ref().is_some_and(|cell| self.cell_engines.moves.has(cell)) {
+        if cell.as_ref().is_some_and(|cell| self.is_on_its_way(cell)) {
             // Its caller asks again.
             return self.services.drop_follow_up(FollowUp::Forward(EngineId::LOBBY, id, query));
         }

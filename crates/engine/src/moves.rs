@@ -10,11 +10,11 @@
 //! An operator orders a move. The players keep their connections and get the same requests again.
 //! While a tournament moves, no engine hears its players; they answer when they are asked again.
 
-use crate::engines::{EngineId, ToCells, ToLobby};
+use crate::engines::{EngineId, ToCells, ToLobby, tournament_of};
 use crate::follow_up::FollowUp;
 use crate::{Engine, Note};
 use agon_core::lobby::Standing;
-use agon_core::{TournamentId, TournamentPlan};
+use agon_core::{RequestId, TournamentId, TournamentPlan};
 use std::collections::BTreeMap;
 
 /// The tournaments that are on their way to another engine.
@@ -101,9 +101,23 @@ impl Engine {
         if let Some(to) = self.cell_engines.owner(&plan.id) {
             plan.players.iter().for_each(|player| self.pass_seat(to, player));
         }
-        if let Err(error) = self.take_up_in_place(plan) {
-            self.services.fail(error);
-        }
+        self.take_up_in_place(plan);
+    }
+
+    /// Returns whether a tournament moves to another engine, or is being read from the log here.
+    pub(crate) fn is_on_its_way(&self, id: &TournamentId) -> bool {
+        self.cell_engines.moves.has(id) || self.cells.is_resuming(id)
+    }
+
+    /// Returns whether the tournament of a request is on its way.
+    pub(crate) fn is_request_on_its_way(&self, name: &RequestId) -> bool {
+        let is_any = !self.cell_engines.moves.is_empty() || self.cells.is_resuming_any();
+        is_any && tournament_of(name).is_some_and(|id| self.is_on_its_way(&id))
+    }
+
+    /// Returns whether a tournament is being read from the log.
+    pub fn is_resuming(&self) -> bool {
+        self.cells.is_resuming_any()
     }
 
     /// The plan of a tournament that runs.

@@ -161,9 +161,13 @@ impl Serve {
         }
         let serve = Serve::over(file, std::env::vars_os(), args)?;
         let is_alone = serve.settings.role == EngineRole::ALONE;
-        if serve.bus.is_some() && (serve.store.is_none() || !is_alone) {
-            let why = "bus: nodes share work only over a database; give --store, and no \
-                       engine_threads";
+        if serve.bus.is_some() && serve.store.is_none() {
+            let why = "bus: nodes share work only over a database; give --store as well";
+            return Err(Misuse(why.into()).into());
+        }
+        if serve.bus.is_some() && !is_alone {
+            let why = "engine_threads: a node with a bus shares its tournaments with other nodes, \
+                       and plays on one thread; leave engine_threads out, or the bus";
             return Err(Misuse(why.into()).into());
         }
         Ok(serve)

@@ -86,6 +86,13 @@ fn every_node_plays_tournaments_and_each_of_them_may_die() {
     assert_eq!(owners.len(), 3, "{owners:?}");
     assert!(owners.values().all(|own| own.len() == 1), "one tournament each: {owners:?}");
     grow(&cluster, 20);
+    for node in &nodes[1..] {
+        let (_, metrics) = node.get("/metrics").expect("the node answers");
+        assert!(metrics.contains("agon_cells_owned 1\n"), "{metrics}");
+        assert!(metrics.contains("agon_fenced_total 0\n"), "{metrics}");
+        let count = metrics.lines().find_map(|line| line.strip_prefix("agon_decisions_total "));
+        assert!(count.is_some_and(|count| count != "0"), "{metrics}");
+    }
     // A node with a tournament loses power. The lobby's node goes on with its tournament.
     nodes[1].kill();
     grow(&cluster, 20);
@@ -131,6 +138,26 @@ fn lost_bus_costs_nobody_anything() {
     until("both nodes have joined again", || joins(&cluster, &nodes[0]) >= 4);
     cluster.bus().kill();
     cluster.bus().resume();
+    finish(&cluster, &mut players);
+}
+
+#[test]
+fn slow_question_to_the_database_costs_no_link() {
+    let cluster = Cluster::with_bus(&cups(15));
+    let nodes = three_nodes(&cluster);
+    let mut players = players(&cluster, &nodes);
+    begin(&cluster);
+    let database = cluster.url.rsplit('/').next().expect("a name");
+    // The node with the lobby looks for orders of operators, and gets no answer for longer than any
+    // link lasts without a word.
+    let mut orders = cluster.server.lock(database, "agon.moves");
+    orders.wait_until_blocked(3_000);
+    drop(orders);
+    grow(&cluster, 20);
+    let said = nodes.each_ref().map(|node| cluster.said_by(node)).concat();
+    let is_lost =
+        said.contains("the link to a node is lost") || said.contains("owns no tournaments");
+    assert!(!is_lost, "{said}");
     finish(&cluster, &mut players);
 }
 

@@ -26,6 +26,7 @@ mod held;
 mod house;
 mod notes;
 mod others;
+mod resume;
 
 use crate::clock;
 use crate::cluster::NodeLinks;
@@ -44,7 +45,7 @@ use crate::watch::Watcher;
 use crate::{auth, engine};
 use agon_bots::Houses;
 use agon_core::lobby::Lobby;
-use agon_core::{Millis, PlayerName, Timestamp};
+use agon_core::{Millis, PlayerName, Timestamp, TournamentId};
 use agon_driver::snapshot_of;
 use agon_games::Registry;
 use agon_store::{Append, AppendError, Doubt, Log, LogError, Turn};
@@ -56,6 +57,7 @@ pub(crate) use handle::{Archive, Message, Reply};
 use held::HeldNotices;
 use house::HousePool;
 use others::OtherEngines;
+use resume::TournamentReader;
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
@@ -186,6 +188,8 @@ pub struct Driver {
     replies: HashMap<QueryId, Reply>,
     queries: u64,
     watchers: HashMap<WatcherId, Watcher>,
+    /// Reads tournaments that the engine takes over.
+    tournaments: TournamentReader,
     snapshot: Option<JoinHandle<()>>,
     failed: Option<ServerError>,
     /// Which of the server's engines this is.
@@ -304,6 +308,10 @@ impl Driver {
         loop {
             self.submit();
             self.flush();
+            if matches!(self.others, OtherEngines::Lobby(_)) {
+                let decisions = self.engine.decisions();
+                self.handle.meters().decisions.store(decisions, Ordering::Relaxed);
+            }
             if self.held.next_due().is_some() {
                 self.release_until(clock::now_ms());
             }
@@ -640,6 +648,7 @@ impl Driver {
                 self.check_password(conn, from, account, check);
             }
             Effect::Load(stream) => self.load(stream),
+            Effect::ReadTournament { id, reading } => self.read_tournament(id, reading),
             Effect::AskHouse(question) => {
                 if let Some(game) = self.engine.game_of(&question) {
                     self.houses.ask(*question, game.boxed_clone(), self.handle.clone());
@@ -833,6 +842,10 @@ impl Driver {
         };
         let is_wanted = move || open.strong_count() > 0;
         self.handle.passwords().submit(attempt, is_wanted, work);
+    }
+
+    fn read_tournament(&mut self, id: TournamentId, reading: u64) {
+        self.tournaments.read((id, reading), &self.log, &self.handle);
     }
 
     /// Loads a stream on another thread.

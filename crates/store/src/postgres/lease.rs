@@ -4,7 +4,7 @@
 //! adds one to it, and the writer compares it in the same transaction as every append. So a claim
 //! is always safe, even from a node that still believes to own the cell.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -83,7 +83,7 @@ const RENEW: &str = "
         JOIN unnest($2::text[], $3::bigint[]) AS own (id, epoch)
             ON held.id = own.id AND held.epoch = own.epoch
         WHERE held.owner = $1
-    )";
+    ), (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 const UNREGISTER: &str = "DELETE FROM agon.nodes WHERE id = $1";
 
@@ -301,6 +301,9 @@ pub(super) struct Heartbeat {
 struct Shared {
     /// When the last successful renewal was *begun*, in nanoseconds of [`boot_time`].
     renewed: AtomicU64,
+    /// How far the database's clock has moved away from this machine's steady clock since the node
+    /// was registered, in milliseconds.
+    drift_ms: AtomicI64,
     is_ended: Mutex<bool>,
     ended: Condvar,
 }
@@ -324,6 +327,7 @@ impl Heartbeat {
         client.batch_execute(NOT_DURABLE).map_err(failed)?;
         let shared = Arc::new(Shared {
             renewed: AtomicU64::new(begun),
+            drift_ms: AtomicI64::new(0),
             is_ended: Mutex::new(false),
             ended: Condvar::new(),
         });
@@ -340,6 +344,11 @@ impl Heartbeat {
     pub(super) fn age(&self) -> Duration {
         let renewed = self.shared.renewed.load(Ordering::Acquire);
         Duration::from_nanos(boot_time().saturating_sub(renewed))
+    }
+
+    /// How far the database's clock has moved away from this machine's since the start.
+    pub(super) fn drift_ms(&self) -> i64 {
+        self.shared.drift_ms.load(Ordering::Relaxed)
     }
 }
 
@@ -358,7 +367,7 @@ impl Shared {
     fn renew_until_ended(&self, client: Client, database: &Database, ownership: &Ownership) {
         let mut client = Some(client);
         let pause = ownership.node.lease / BEATS_PER_LEASE;
-        let mut has_failed = false;
+        let (mut has_failed, mut clocks) = (false, ClockComparison::default());
         loop {
             let waiting = self.ended.wait_timeout_while(self.lock(), pause, |is_ended| !*is_ended);
             if *waiting.unwrap_or_else(PoisonError::into_inner).0 {
@@ -366,8 +375,14 @@ impl Shared {
             }
             let begun = boot_time();
             match renew(&mut client, database, ownership) {
-                Ok(true) => self.renewed.store(begun, Ordering::Release),
-                Ok(false) => tracing::warn!("node {} is no longer registered", ownership.node.id),
+                Ok((true, database_ms)) => {
+                    self.renewed.store(begun, Ordering::Release);
+                    let drift_ms = clocks.note(database_ms, (begun, boot_time()));
+                    self.drift_ms.store(drift_ms, Ordering::Relaxed);
+                }
+                Ok((false, _)) => {
+                    tracing::warn!("node {} is no longer registered", ownership.node.id)
+                }
                 Err(error) if !has_failed => {
                     tracing::warn!("failed to renew the lease: {}", describe(&error));
                     has_failed = true;
@@ -388,6 +403,45 @@ impl Shared {
     }
 }
 
+/// A clock that moves away by more than this is reported.
+const DRIFT_MS_MAX: u64 = 1_000;
+
+/// An answer that took longer says too little about the time.
+const COMPARISON_MAX: Duration = Duration::from_millis(300);
+
+/// Compares the database's clock with the steady clock of this machine. A server sets its own clock
+/// by the database once, when it takes the log over, and goes on by its steady clock.
+#[derive(Default)]
+struct ClockComparison {
+    /// The first difference of both clocks.
+    first_ms: Option<i64>,
+    drift_ms: i64,
+    /// The drift that was reported last.
+    reported_ms: i64,
+}
+
+impl ClockComparison {
+    /// Notes the database's time in an answer that came between two times of this machine. Returns
+    /// how far the clocks have moved apart.
+    fn note(&mut self, database_ms: i64, (asked, answered): (u64, u64)) -> i64 {
+        let took = Duration::from_nanos(answered.saturating_sub(asked));
+        if took > COMPARISON_MAX {
+            return self.drift_ms;
+        }
+        let middle_ms = Duration::from_nanos(asked + (answered - asked) / 2).as_millis() as i64;
+        let difference_ms = database_ms - middle_ms;
+        self.drift_ms = difference_ms - *self.first_ms.get_or_insert(difference_ms);
+        if self.drift_ms.abs_diff(self.reported_ms) > DRIFT_MS_MAX {
+            self.reported_ms = self.drift_ms;
+            tracing::warn!(
+                drift_ms = self.drift_ms,
+                "the database's clock and this machine's have moved apart; check both"
+            );
+        }
+        self.drift_ms
+    }
+}
+
 /// Losing a heartbeat only makes the lease look older, which is safe. So heartbeats do not wait for
 /// the disk.
 const NOT_DURABLE: &str = "SET synchronous_commit = off";
@@ -398,12 +452,12 @@ fn register(client: &mut Client, node: &Node) -> Result<(), postgres::Error> {
 }
 
 /// Renews the lease, and forgets the cells that other nodes have claimed. Returns whether the node
-/// is registered.
+/// is registered, and the database's time in milliseconds since 1970.
 fn renew(
     client: &mut Option<Client>,
     database: &Database,
     ownership: &Ownership,
-) -> Result<bool, postgres::Error> {
+) -> Result<(bool, i64), postgres::Error> {
     let client = match client {
         Some(client) if !client.is_closed() => client,
         place => {
@@ -423,5 +477,25 @@ fn renew(
             ownership.lose(cell, *epoch);
         }
     }
-    Ok(row.get::<_, i64>(0) > 0)
+    Ok((row.get::<_, i64>(0) > 0, row.get(2)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn clocks_that_move_apart_are_noticed() {
+        let mut clocks = ClockComparison::default();
+        assert_eq!(clocks.note(1_000_000, (5_000 * MS, 5_010 * MS)), 0, "the first comparison");
+        assert_eq!(clocks.note(1_000_250, (5_250 * MS, 5_270 * MS)), -5);
+        assert_eq!(clocks.note(1_003_500, (5_500 * MS, 5_510 * MS)), 3_000);
+        assert_eq!(clocks.reported_ms, 3_000);
+        // A slow answer says nothing.
+        assert_eq!(clocks.note(1_009_000, (6_000 * MS, 8_000 * MS)), 3_000);
+        assert_eq!(clocks.note(1_004_000, (9_000 * MS, 9_010 * MS)), 0, "it was set back");
+        assert_eq!(clocks.reported_ms, 0);
+    }
 }

@@ -136,11 +136,14 @@ impl StandingBy {
         pages: &tokio::runtime::Handle,
     ) -> StandingBy {
         let node = log.lease().map(|lease| lease.node).unwrap_or_default();
+        let meters = Arc::clone(relay.standing());
+        meters.note_log(&log);
         let cells = settings.bus.as_ref().map(|(address, _)| {
             relay.start(address.clone(), node.clone());
             let inbox = BusInbox::connect(address.clone(), &node);
             let (games, own) = (agon_analysis::registry(), settings.settings.clone());
-            CellsNode::start(node.clone(), inbox, Arc::clone(&log), games, own, pages.clone())
+            let (name, log, pages) = (node.clone(), Arc::clone(&log), pages.clone());
+            CellsNode::start(name, inbox, log, games, own, pages, meters)
         });
         StandingBy { log, node, cells, relay }
     }

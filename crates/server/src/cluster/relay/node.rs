@@ -9,6 +9,7 @@ use super::http::{Route, read_head};
 use super::packet::{NodeTime, RelayId, RelayPacket};
 use super::pipe::{RelayLink, RelayStream};
 use super::subject_of;
+use crate::cluster::StandbyMeters;
 use crate::cluster::nats::{Bus, BusAddress, BusEvent};
 use crate::cluster::sender::send_alone;
 use crate::engine::links::{ALIVE_PAUSE, Broken, FORMAT, Frame, LinkReceiver};
@@ -66,6 +67,8 @@ pub struct RelayPort {
     next: AtomicU64,
     links_lost: AtomicU64,
     bytes_before: AtomicU64,
+    /// The other work of this node, for its metrics.
+    standing: Arc<StandbyMeters>,
 }
 
 #[derive(Default)]
@@ -102,6 +105,7 @@ impl RelayPort {
             next: AtomicU64::new(1),
             links_lost: AtomicU64::new(0),
             bytes_before: AtomicU64::new(0),
+            standing: Arc::default(),
         })
     }
 
@@ -159,6 +163,11 @@ impl RelayPort {
             bytes: before + link.as_ref().map_or(0, |link| link.bytes()),
             links_lost: self.links_lost.load(Ordering::Relaxed),
         }
+    }
+
+    /// The other work of this node, for its metrics.
+    pub fn standing(&self) -> &Arc<StandbyMeters> {
+        &self.standing
     }
 
     pub(crate) fn started(&self) -> Instant {
@@ -377,7 +386,7 @@ impl Runner {
                     self.is_up = false;
                     self.end_link("the connection to the bus is lost");
                 }
-                Ok(BusEvent::Message(bytes)) => self.take(bytes),
+                Ok(BusEvent::Message(message)) => self.take(message.into_bytes()),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
