@@ -177,6 +177,8 @@ pub enum Note {
     TournamentStarted { tournament: TournamentId, players: usize },
     /// A tournament ended.
     TournamentEnded { tournament: TournamentId, winners: usize },
+    /// A tournament moves to another engine, because one node has twice the players of another.
+    Rebalanced { tournament: TournamentId, to: EngineId },
     /// All players of a tournament from the settings are connected, so it is announced.
     PlayersPresent(TournamentId),
     /// A tournament that was asked for cannot be announced.

@@ -244,6 +244,8 @@ pub(crate) struct CellEngines {
     given: BTreeSet<TournamentId>,
     /// The tournaments that are on their way to another engine.
     pub(crate) moves: Moves,
+    /// The tournaments that an operator has moved. They stay where they are.
+    pinned: BTreeSet<TournamentId>,
 }
 
 impl CellEngines {
@@ -276,6 +278,27 @@ impl CellEngines {
     /// Returns whether there is such an engine.
     pub(crate) fn has(&self, engine: EngineId) -> bool {
         engine == EngineId::LOBBY || self.members.contains(&engine)
+    }
+
+    /// Notes that an operator has moved a tournament.
+    pub(crate) fn pin(&mut self, id: &TournamentId) {
+        self.pinned.insert(id.clone());
+    }
+
+    /// Returns whether a tournament stays where an operator has moved it.
+    pub(crate) fn is_pinned(&self, id: &TournamentId) -> bool {
+        self.pinned.contains(id)
+    }
+
+    /// The engines with the most and the fewest players, if the first has at least twice as many,
+    /// and how many players may move at most without making the second the fuller one.
+    pub(crate) fn imbalance(&self) -> Option<(EngineId, EngineId, usize)> {
+        let engines = || std::iter::once(EngineId::LOBBY).chain(self.members.iter().copied());
+        let fullest = engines().max_by_key(|engine| self.load_of(*engine))?;
+        let emptiest = engines().min_by_key(|engine| self.load_of(*engine))?;
+        let (most, fewest) = (self.load_of(fullest), self.load_of(emptiest));
+        let may_move = most.saturating_sub(fewest) / 2;
+        (most >= 2 * fewest && may_move > 0).then_some((fullest, emptiest, may_move))
     }
 
     /// How many players the tournaments of an engine have.
@@ -319,6 +342,7 @@ impl CellEngines {
     /// Forgets a tournament that is over.
     pub(crate) fn forget(&mut self, id: &TournamentId, players: &[PlayerName]) {
         let owner = self.owners.remove(id).unwrap_or(EngineId::LOBBY);
+        self.pinned.remove(id);
         let counted_for = self.moves.take(id).unwrap_or(owner);
         self.unload(counted_for, players.len());
         for player in players.iter().filter(|_| owner != EngineId::LOBBY) {
@@ -432,6 +456,7 @@ impl Engine {
     /// Lets an engine on another node own cells. It reads the lobby from the log after this.
     pub(crate) fn engine_joined(&mut self, engine: EngineId) {
         self.cell_engines.members.insert(engine);
+        self.rebalance();
     }
 
     /// Resumes the tournaments of an engine that was lost. It cannot write to the log any more.
@@ -743,5 +768,29 @@ impl Engine {
                 Err(due) => self.services.timers.set(due, Timer::Report),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn engines_with(loads: &[usize]) -> CellEngines {
+        let members = (1..loads.len() as u16).map(EngineId).collect();
+        let load = (0..).map(EngineId).zip(loads.iter().copied()).collect();
+        CellEngines { members, load, ..CellEngines::default() }
+    }
+
+    #[test]
+    fn imbalance_is_two_to_one_and_no_move_turns_it_round() {
+        let imbalance = |loads: &[usize]| engines_with(loads).imbalance();
+        let (a, b, c) = (EngineId(0), EngineId(1), EngineId(2));
+        assert_eq!(imbalance(&[10]), None, "there is no other engine");
+        assert_eq!(imbalance(&[0, 0]), None);
+        assert_eq!(imbalance(&[8, 5]), None);
+        assert_eq!(imbalance(&[8, 4]), Some((a, b, 2)));
+        assert_eq!(imbalance(&[2, 20, 8]), Some((b, a, 9)));
+        assert_eq!(imbalance(&[6, 6, 0]), Some((b, c, 3)));
+        assert_eq!(imbalance(&[1, 0]), None, "a move would only swap them");
     }
 }

@@ -98,6 +98,8 @@ pub enum Input {
     EngineLost(EngineId),
     /// An operator moves a running tournament to another engine.
     Move { tournament: TournamentId, to: EngineId },
+    /// All nodes of the cluster read records up to this version now.
+    LogVersion(u32),
     /// A watcher ended its subscription.
     Unwatch(WatcherId),
     /// The server stops.

@@ -53,7 +53,8 @@ mod wanted;
 pub use agon_core::MatchKey;
 use agon_core::lobby::{Lobby, LobbyCommand, LobbyRejection};
 use agon_core::{
-    ApplyError, BadLine, Match, Millis, PlayerName, Secret, Timestamp, Tournament, TournamentId,
+    ApplyError, BadLine, LOG_VERSION, Match, Millis, PlayerName, Secret, Timestamp, Tournament,
+    TournamentId,
 };
 use agon_games::{GameState, Registry};
 use cells::{CellReport, Cells, RejectedAnswer};
@@ -126,6 +127,8 @@ pub struct Settings {
     /// After how many events of the lobby the engine takes a snapshot; by default, the larger the
     /// lobby, the rarer.
     pub snapshot_every: Option<u64>,
+    /// The newest version of records that may be written: every node of a cluster must read them.
+    pub log_version: u32,
     /// The task of this engine in its server.
     pub role: EngineRole,
     /// Set by a host that starts the programs of its players itself.
@@ -167,6 +170,7 @@ impl Default for Settings {
             observer_delay_ms: 0,
             seed: None,
             snapshot_every: None,
+            log_version: LOG_VERSION,
             role: EngineRole::ALONE,
             local: None,
         }
@@ -386,7 +390,8 @@ impl Engine {
             Input::Passed { from, message } => self.passed(from, *message),
             Input::EngineJoined(engine) => self.engine_joined(engine),
             Input::EngineLost(engine) => self.engine_lost(engine),
-            Input::Move { tournament, to } => self.move_tournament(tournament, to),
+            Input::Move { tournament, to } => self.order_move(tournament, to),
+            Input::LogVersion(version) => self.services.settings.log_version = version,
             Input::Unwatch(watcher) => self.cells.unwatch(watcher),
             Input::Stop => self.stop(),
         }

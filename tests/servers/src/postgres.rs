@@ -131,6 +131,11 @@ impl Postgres {
         client.batch_execute(statement).unwrap_or_else(|error| panic!("{statement}: {error:?}"));
     }
 
+    /// Runs a statement in a database; returns whether it succeeded.
+    pub fn try_in(&self, database: &str, statement: &str) -> bool {
+        self.client(database).is_ok_and(|mut client| client.batch_execute(statement).is_ok())
+    }
+
     /// Locks a table of a database, so that every statement about it waits until this is dropped.
     pub fn lock(&self, database: &str, table: &str) -> LockedTable {
         let mut holder = self.client(database).expect("the database answers");

@@ -3,7 +3,7 @@
 //! nobody is charged.
 
 use crate::nodes::{Cluster, Node};
-use crate::support::{Process, until};
+use crate::support::{Client, Process, until};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -138,6 +138,74 @@ fn lost_bus_costs_nobody_anything() {
     until("both nodes have joined again", || joins(&cluster, &nodes[0]) >= 4);
     cluster.bus().kill();
     cluster.bus().resume();
+    finish(&cluster, &mut players);
+}
+
+#[test]
+fn node_that_joins_later_gets_running_tournaments_until_the_load_is_even() {
+    let cluster = Cluster::with_bus(&cups(35));
+    let a = cluster.node("a");
+    a.await_ready();
+    let nodes = [&a];
+    let names = CUPS.iter().flat_map(|(_, players)| players);
+    let mut players: Vec<_> = names.map(|name| cluster.player(&nodes, name, "greedy")).collect();
+    begin(&cluster);
+    assert_eq!(cluster.owners()[&a.tcp].len(), 3);
+    let late = cluster.node("late");
+    until("a tournament moves to the new node", || {
+        cluster.owners().get(&late.tcp).is_some_and(|own| !own.is_empty())
+    });
+    assert!(cluster.said_by(&a).contains("moves to a node with less to do"));
+    finish(&cluster, &mut players);
+}
+
+#[test]
+fn refused_record_drops_its_tournament_and_nothing_else() {
+    let cluster = Cluster::new(&cups(15));
+    let a = cluster.node("a");
+    a.await_ready();
+    let names = CUPS.iter().flat_map(|(_, players)| players);
+    let mut players: Vec<_> = names.map(|name| cluster.player(&[&a], name, "greedy")).collect();
+    begin(&cluster);
+    // Somebody who is no node writes into the log of a match, where its next record belongs.
+    let database = cluster.url.rsplit('/').next().expect("a name");
+    let foreign = "
+        INSERT INTO agon.records (stream, first_seq, count, cell, epoch, checksum, lines)
+        SELECT stream, first_seq + count, 1, cell, epoch, checksum, lines FROM agon.records
+        WHERE stream LIKE 'match/cup-a/%' ORDER BY first_seq DESC LIMIT 1";
+    until("the record is there", || cluster.server.try_in(database, foreign));
+    until("the tournament is dropped", || cluster.said_by(&a).contains("drops the tournament"));
+    for (cup, names) in &CUPS[1..] {
+        until("the cup is over", || cluster.is_over(cup));
+        for number in names.map(|name| name[1..].parse::<usize>().expect("a number")) {
+            assert_eq!(players[number].code(), Some(0));
+        }
+    }
+    assert!(a.is_ready() && !cluster.is_over("cup-a"));
+}
+
+#[test]
+fn drained_node_gives_everything_back_and_takes_no_work_until_it_is_undrained() {
+    let cluster = Cluster::with_bus(&cups(25));
+    let nodes = three_nodes(&cluster);
+    let mut players = players(&cluster, &nodes);
+    begin(&cluster);
+    // A player who is connected to the node that will be drained.
+    let mut guest = Client::logged_in(&nodes[1].tcp, "guest");
+    let name = name_of(&cluster, &nodes[1]);
+    let order = |what: &str| cluster.place.agon(&["cluster", what, &name, "--store", &cluster.url]);
+    let (code, said) = order("drain");
+    assert_eq!(code, Some(0), "{said}");
+    let last = guest.rest();
+    assert!(last.iter().any(|message| message["about"] == "stopping"), "{last:?}");
+    assert!(cluster.owners()[&nodes[1].tcp].is_empty());
+    until("load balancers send nobody there", || !nodes[1].is_ready());
+    grow(&cluster, 20);
+    assert!(cluster.owners()[&nodes[1].tcp].is_empty(), "{:?}", cluster.owners());
+    let joined = joins(&cluster, &nodes[0]);
+    assert_eq!(order("undrain").0, Some(0));
+    until("the node joins again", || joins(&cluster, &nodes[0]) > joined);
+    nodes[1].await_ready();
     finish(&cluster, &mut players);
 }
 

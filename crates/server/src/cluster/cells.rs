@@ -124,6 +124,12 @@ impl Runner {
 
     /// Offers the node, or checks that its link still stands.
     fn look_after_link(&mut self) {
+        if self.log.is_drained() {
+            if let Some(link) = &self.link {
+                tracing::info!(lobby = link.lobby, "an operator drains this node");
+            }
+            return self.drain();
+        }
         let owner = self.owner();
         let now = self.begun.elapsed();
         let Some(link) = &self.link else {

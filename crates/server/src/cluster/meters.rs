@@ -37,6 +37,11 @@ impl StandbyMeters {
         self.decisions_before.load(Ordering::Relaxed) + self.decisions.load(Ordering::Relaxed)
     }
 
+    /// Returns whether an operator has drained this node.
+    pub(super) fn is_drained(&self) -> bool {
+        self.log.get().is_some_and(|log| log.is_drained())
+    }
+
     /// The lease of this node, once the log is open.
     pub(crate) fn lease(&self) -> Option<Lease> {
         self.log.get()?.lease()

@@ -512,7 +512,8 @@ impl Driver {
         }
     }
 
-    /// Tells the engine that records are durable, or that one was refused.
+    /// Tells the engine that records are durable, or that one was refused. A refusal that concerns
+    /// one stream drops its tournament here. Every other one ends this driver.
     fn committed(
         &mut self,
         time: Time,
@@ -520,11 +521,22 @@ impl Driver {
         results: Vec<Result<u64, AppendError>>,
     ) {
         for (stream, result) in streams.into_iter().zip(results) {
-            if let Err(error) = result {
-                self.failed = Some(error.into());
-                return self.feed(time, Input::Refused(stream));
+            match result {
+                Ok(_) => self.feed(time, Input::Committed(stream)),
+                Err(error) if is_about_one_stream(&error) && stream.tournament().is_some() => {
+                    let stream_name = stream.name();
+                    tracing::error!(
+                        %error,
+                        stream = stream_name,
+                        "the log refused a record; this node drops the tournament and plays on"
+                    );
+                    self.feed(time, Input::Refused(stream));
+                }
+                Err(error) => {
+                    self.failed = Some(error.into());
+                    return self.feed(time, Input::Refused(stream));
+                }
             }
-            self.feed(time, Input::Committed(stream));
         }
         self.flush();
     }
@@ -946,6 +958,18 @@ impl Driver {
             }
         }
     }
+}
+
+/// Returns whether a refusal says nothing about other streams: somebody else has written this one,
+/// or its record is invalid.
+fn is_about_one_stream(error: &AppendError) -> bool {
+    matches!(
+        error,
+        AppendError::Conflict { .. }
+            | AppendError::BadStream { .. }
+            | AppendError::BadLine { .. }
+            | AppendError::BadSize { .. }
+    )
 }
 
 /// Checks or hashes a password. Slow on purpose.

@@ -117,7 +117,8 @@ impl PostgresLog {
             .ask("release in", |client| lease::release(client, &ownership.node, cell, epoch))
     }
 
-    /// Gives a cell to a node whose heartbeat is fresh, whoever owns it now. Returns whether there
+    /// Gives a cell to a node whose heartbeat is fresh, which is not drained and reads the log's
+    /// records, whoever owns it now. Returns whether there
     /// is such a node. It learns of it when it tries to claim the cell, and the owner at its next
     /// heartbeat or append.
     pub fn hand_over(&self, cell: &str, node: &str, lease: Duration) -> Result<bool, LogError> {
@@ -186,6 +187,26 @@ impl PostgresLog {
     /// The running tournaments, each with its node as far as the log shows it.
     pub fn running_tournaments(&self) -> Result<Vec<(String, String)>, LogError> {
         self.control().ask("read", lease::running_tournaments)
+    }
+
+    /// Raises the version of the log to the newest that all living nodes read. Returns the version
+    /// of the log, or `None` if this node does not own it.
+    pub fn raise_log_version(&self) -> Result<Option<u32>, LogError> {
+        let ownership = &self.writing()?.ownership;
+        let Some(whole) = ownership.epoch(PostgresLog::WHOLE) else { return Ok(None) };
+        let own = (PostgresLog::WHOLE, whole);
+        self.control().ask("write", |client| lease::raise_log_version(client, &ownership.node, own))
+    }
+
+    /// Has a node take no work from now on, or take work again. Returns whether there is such a
+    /// node.
+    pub fn set_drained(&self, node: &str, drained: bool) -> Result<bool, LogError> {
+        self.control().ask("write", |client| lease::set_drained(client, node, drained))
+    }
+
+    /// Returns whether an operator has drained this node, as of its last heartbeat.
+    pub fn is_drained(&self) -> bool {
+        self.writing.as_ref().is_some_and(|writing| writing.heartbeat.is_drained())
     }
 
     /// Orders that a running tournament moves to a node. The owner of the log carries it out.
