@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod boards;
+pub mod bus;
 pub mod campaign;
 pub mod config;
 pub mod erlang;
@@ -43,6 +44,10 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("erlang-epmd", erlang::portmapper),
     ("erlang-frames", erlang::frames),
     ("erlang-session", erlang::session),
+    ("bus-frames", bus::frames),
+    ("bus-packet", bus::packet),
+    ("bus-relay", bus::relay_packet),
+    ("bus-nats", bus::nats),
     ("log-line", logs::line),
     ("log-file", logs::file),
     ("names", logs::names),

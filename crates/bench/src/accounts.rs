@@ -25,6 +25,8 @@ pub(super) fn write(file: &Path, store: Option<&str>, players: usize) -> Result<
         address: String::new(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         lease: Duration::from_secs(60),
+        log_version: agon_core::LOG_VERSION,
+        drained: false,
     };
     let log =
         PostgresLog::open(url, node, |_| PostgresLog::WHOLE).context("failed to make a log")?;

@@ -27,6 +27,21 @@ pub enum Restart {
     AllGone,
 }
 
+/// The newest version of records. It grows when a kind of event is added that older programs do not
+/// read. [`Event::log_version`] says which kind needs which version.
+pub const LOG_VERSION: u32 = 2;
+
+impl Event {
+    /// The version of records that a program must know to read this event. In a cluster nobody
+    /// writes it before all nodes know that version.
+    pub fn log_version(&self) -> u32 {
+        match self {
+            Event::EntryOrdered(_) | Event::PlayerEntered(_) => 2,
+            _ => 1,
+        }
+    }
+}
+
 macro_rules! events {
     ($($(#[$doc:meta])* $tag:literal $name:ident {
         $($(#[$field_doc:meta])* $field:ident: $type:ty,)*

@@ -25,13 +25,14 @@ impl StreamReader for LogReader {
         Ok(self.0.load(stream, after)?)
     }
 
+    fn load_together(&self, streams: &[String]) -> Result<Vec<Vec<String>>, ReadError> {
+        let streams: Vec<&str> = streams.iter().map(String::as_str).collect();
+        Ok(self.0.load_together(&streams)?)
+    }
+
     fn latest(&self) -> Option<String> {
         // An error here is reported when the stream is folded.
         self.0.latest().ok().flatten()
-    }
-
-    fn reads_ahead(&self) -> bool {
-        matches!(self.0.another_reader(), Ok(Some(_)))
     }
 
     fn fold_matches(

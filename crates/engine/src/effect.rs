@@ -177,6 +177,8 @@ pub enum Note {
     TournamentStarted { tournament: TournamentId, players: usize },
     /// A tournament ended.
     TournamentEnded { tournament: TournamentId, winners: usize },
+    /// A tournament moves to another engine, because one node has twice the players of another.
+    Rebalanced { tournament: TournamentId, to: EngineId },
     /// All players of a tournament from the settings are connected, so it is announced.
     PlayersPresent(TournamentId),
     /// A tournament that was asked for cannot be announced.
@@ -313,6 +315,9 @@ pub enum Effect {
     /// Load a stream from the log and report its lines. The engine itself reads only when it starts,
     /// when a match is replayed, and when a tournament draws its players by lot.
     Load(StreamKey),
+    /// Read a running tournament with [`read_tournaments`](crate::read_tournaments), and report it
+    /// with the number of this reading.
+    ReadTournament { id: TournamentId, reading: u64 },
     /// Check a password and report the result, unless the connection is closed before.
     CheckPassword { conn: ConnId, from: IpAddr, account: PlayerName, check: PasswordCheck },
     /// Have a house player answer a request.

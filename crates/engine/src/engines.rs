@@ -26,6 +26,7 @@ use crate::follow_up::{Conclusion, FollowUp};
 use crate::journal::StreamKey;
 use crate::moves::Moves;
 use crate::port::{Answer, FromSeat};
+use crate::recover::StoredTournament;
 use crate::seats::PlayerSeat;
 use crate::services::Services;
 use crate::timers::Timer;
@@ -34,6 +35,7 @@ use agon_core::lobby::Cheat;
 use agon_core::{
     Event, PlayerName, RequestClock, RequestId, Timestamp, TournamentId, TournamentPlan,
 };
+use agon_wire::native::ToPlayer;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -44,6 +46,12 @@ pub struct EngineId(pub u16);
 impl EngineId {
     /// The engine that has the lobby and the seats.
     pub const LOBBY: EngineId = EngineId(0);
+}
+
+impl Default for EngineId {
+    fn default() -> EngineId {
+        EngineId::LOBBY
+    }
 }
 
 /// The task of an engine in its server.
@@ -236,6 +244,8 @@ pub(crate) struct CellEngines {
     given: BTreeSet<TournamentId>,
     /// The tournaments that are on their way to another engine.
     pub(crate) moves: Moves,
+    /// The tournaments that an operator has moved. They stay where they are.
+    pinned: BTreeSet<TournamentId>,
 }
 
 impl CellEngines {
@@ -258,11 +268,6 @@ impl CellEngines {
         self.owner(&tournament_of(name)?)
     }
 
-    /// Returns whether the tournament of a request is on its way to another engine.
-    pub(crate) fn moves_with(&self, name: &RequestId) -> bool {
-        !self.moves.is_empty() && tournament_of(name).is_some_and(|id| self.moves.has(&id))
-    }
-
     /// The engine with the fewest players, of those that may own a tournament.
     fn least_loaded(&self, and_this_one: bool) -> EngineId {
         let this = (and_this_one || self.members.is_empty()).then_some(EngineId::LOBBY);
@@ -273,6 +278,27 @@ impl CellEngines {
     /// Returns whether there is such an engine.
     pub(crate) fn has(&self, engine: EngineId) -> bool {
         engine == EngineId::LOBBY || self.members.contains(&engine)
+    }
+
+    /// Notes that an operator has moved a tournament.
+    pub(crate) fn pin(&mut self, id: &TournamentId) {
+        self.pinned.insert(id.clone());
+    }
+
+    /// Returns whether a tournament stays where an operator has moved it.
+    pub(crate) fn is_pinned(&self, id: &TournamentId) -> bool {
+        self.pinned.contains(id)
+    }
+
+    /// The engines with the most and the fewest players, if the first has at least twice as many,
+    /// and how many players may move at most without making the second the fuller one.
+    pub(crate) fn imbalance(&self) -> Option<(EngineId, EngineId, usize)> {
+        let engines = || std::iter::once(EngineId::LOBBY).chain(self.members.iter().copied());
+        let fullest = engines().max_by_key(|engine| self.load_of(*engine))?;
+        let emptiest = engines().min_by_key(|engine| self.load_of(*engine))?;
+        let (most, fewest) = (self.load_of(fullest), self.load_of(emptiest));
+        let may_move = most.saturating_sub(fewest) / 2;
+        (most >= 2 * fewest && may_move > 0).then_some((fullest, emptiest, may_move))
     }
 
     /// How many players the tournaments of an engine have.
@@ -316,11 +342,18 @@ impl CellEngines {
     /// Forgets a tournament that is over.
     pub(crate) fn forget(&mut self, id: &TournamentId, players: &[PlayerName]) {
         let owner = self.owners.remove(id).unwrap_or(EngineId::LOBBY);
+        self.pinned.remove(id);
         let counted_for = self.moves.take(id).unwrap_or(owner);
         self.unload(counted_for, players.len());
         for player in players.iter().filter(|_| owner != EngineId::LOBBY) {
             self.departed.remove(&(id.clone(), player.clone()));
         }
+    }
+
+    /// The tournaments of an engine.
+    fn owned_by(&self, engine: EngineId) -> Vec<TournamentId> {
+        let owned = self.owners.iter().filter(|(_, owner)| **owner == engine);
+        owned.map(|(id, _)| id.clone()).collect()
     }
 
     /// Forgets an engine; returns the tournaments that it owned, sorted by name.
@@ -360,7 +393,7 @@ impl CellEngines {
 }
 
 /// The tournament of a request, by the request's name.
-fn tournament_of(name: &RequestId) -> Option<TournamentId> {
+pub(crate) fn tournament_of(name: &RequestId) -> Option<TournamentId> {
     name.as_str().split_once(':').map(|(tournament, _)| TournamentId::from_text(tournament))
 }
 
@@ -423,11 +456,13 @@ impl Engine {
     /// Lets an engine on another node own cells. It reads the lobby from the log after this.
     pub(crate) fn engine_joined(&mut self, engine: EngineId) {
         self.cell_engines.members.insert(engine);
+        self.rebalance();
     }
 
     /// Resumes the tournaments of an engine that was lost. It cannot write to the log any more.
     /// Players have the time to reconnect again, as after a restart.
     pub(crate) fn engine_lost(&mut self, engine: EngineId) {
+        self.tell_unreachable(engine);
         let owned = self.cell_engines.remove(engine);
         if owned.is_empty() {
             return;
@@ -443,6 +478,23 @@ impl Engine {
         }
     }
 
+    /// Notifies the players of an engine that was lost: nobody hears their answers until their
+    /// tournaments are resumed.
+    fn tell_unreachable(&mut self, engine: EngineId) {
+        let mut ids = self.cell_engines.owned_by(engine);
+        ids.sort();
+        for id in ids {
+            let Some(plan) = self.running(&id) else { continue };
+            let data = agon_games::json(&serde_json::json!({"tournament": id}));
+            let notice = ToPlayer::notice("unreachable", Some(data));
+            let playing =
+                plan.players.iter().filter(|player| !self.cell_engines.has_departed(&id, player));
+            let conns: Vec<ConnId> =
+                playing.filter_map(|player| self.line_conn_of(player)).collect();
+            conns.into_iter().for_each(|conn| self.send(conn, &notice));
+        }
+    }
+
     /// Starts a tournament in its engine.
     pub(crate) fn start_in_place(&mut self, plan: TournamentPlan) {
         let Some(to) = self.place(&plan) else {
@@ -453,14 +505,34 @@ impl Engine {
     }
 
     /// Resumes a tournament in its engine.
-    pub(crate) fn take_up_in_place(&mut self, plan: TournamentPlan) -> Result<(), EngineError> {
+    pub(crate) fn take_up_in_place(&mut self, plan: TournamentPlan) {
         match self.cell_engines.owner(&plan.id) {
-            Some(to) => {
-                self.pass(to, ToCells::TakeUp(plan));
-                Ok(())
-            }
-            None => self.in_cells(|cells, cx| cells.take_up(cx, plan)),
+            Some(to) => self.pass(to, ToCells::TakeUp(plan)),
+            None => self.in_cells(|cells, cx| cells.begin_resuming(cx, &plan.id)),
         }
+    }
+
+    /// Resumes a tournament that was read from the log, unless it has gone to another engine
+    /// meanwhile.
+    pub(crate) fn tournament_read(
+        &mut self,
+        reading: u64,
+        stored: Result<Box<StoredTournament>, EngineError>,
+    ) {
+        let stored = match stored {
+            Ok(stored) => stored,
+            Err(error) => return self.services.fail(error),
+        };
+        if !self.cells.end_resuming(stored.id(), reading) {
+            return;
+        }
+        // Players may have entered since the reading began.
+        let Some(plan) = self.running(stored.id()) else { return };
+        self.services.give_time_to_reconnect();
+        if let Err(error) = self.in_cells(|cells, cx| cells.take_up(cx, plan, *stored)) {
+            self.services.fail(error);
+        }
+        self.report_counts();
     }
 
     /// Enters a player into a running tournament.
@@ -571,10 +643,7 @@ impl Engine {
             }
             ToCells::TakeUp(plan) => {
                 self.cell_engines.given.insert(plan.id.clone());
-                self.services.give_time_to_reconnect();
-                if let Err(error) = self.in_cells(|cells, cx| cells.take_up(cx, plan)) {
-                    self.services.fail(error);
-                }
+                self.in_cells(|cells, cx| cells.begin_resuming(cx, &plan.id));
             }
             ToCells::Release(id) => self.release(id),
             ToCells::Enter(id, player) => self.in_cells(|cells, cx| cells.enter(cx, &id, &player)),
@@ -699,5 +768,29 @@ impl Engine {
                 Err(due) => self.services.timers.set(due, Timer::Report),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn engines_with(loads: &[usize]) -> CellEngines {
+        let members = (1..loads.len() as u16).map(EngineId).collect();
+        let load = (0..).map(EngineId).zip(loads.iter().copied()).collect();
+        CellEngines { members, load, ..CellEngines::default() }
+    }
+
+    #[test]
+    fn imbalance_is_two_to_one_and_no_move_turns_it_round() {
+        let imbalance = |loads: &[usize]| engines_with(loads).imbalance();
+        let (a, b, c) = (EngineId(0), EngineId(1), EngineId(2));
+        assert_eq!(imbalance(&[10]), None, "there is no other engine");
+        assert_eq!(imbalance(&[0, 0]), None);
+        assert_eq!(imbalance(&[8, 5]), None);
+        assert_eq!(imbalance(&[8, 4]), Some((a, b, 2)));
+        assert_eq!(imbalance(&[2, 20, 8]), Some((b, a, 9)));
+        assert_eq!(imbalance(&[6, 6, 0]), Some((b, c, 3)));
+        assert_eq!(imbalance(&[1, 0]), None, "a move would only swap them");
     }
 }

@@ -231,6 +231,7 @@ impl Engine {
         let deliver = FollowUp::Deliver(tournament.clone(), Box::new(report));
         let finish = LobbyCommand::Finish { tournament, winners, head };
         self.step_lobby(finish, vec![deliver]).expect("a tournament that runs can end");
+        self.rebalance();
     }
 
     /// Lists the player of a durable cheat, unless the lobby has recorded that.

@@ -7,8 +7,9 @@ use super::engines::{EngineId, EngineMessage};
 use super::journal::StreamKey;
 use super::ports::ReadError;
 use super::query::{AnyQuery, QueryId};
+use super::recover::StoredTournament;
 use super::seat::SeatKind;
-use super::{ConnId, MatchKey};
+use super::{ConnId, EngineError, MatchKey};
 use agon_core::lobby::Announcement;
 use agon_core::{Fault, MatchPlan, PlayerName, RequestId, Ruling, Timestamp, TournamentId};
 use agon_games::Refusal;
@@ -83,6 +84,8 @@ pub enum Input {
     Refused(StreamKey),
     /// The lines of a stream that the engine asked for.
     Loaded { stream: StreamKey, lines: Result<Vec<String>, ReadError> },
+    /// A running tournament that the engine wanted to read.
+    TournamentRead { reading: u64, stored: Result<Box<StoredTournament>, EngineError> },
     /// The snapshot is stored, or storing it failed.
     SnapshotKept,
     /// A query. The engine answers it once the records it depends on are durable.
@@ -95,6 +98,8 @@ pub enum Input {
     EngineLost(EngineId),
     /// An operator moves a running tournament to another engine.
     Move { tournament: TournamentId, to: EngineId },
+    /// All nodes of the cluster read records up to this version now.
+    LogVersion(u32),
     /// A watcher ended its subscription.
     Unwatch(WatcherId),
     /// The server stops.

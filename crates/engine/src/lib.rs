@@ -53,7 +53,8 @@ mod wanted;
 pub use agon_core::MatchKey;
 use agon_core::lobby::{Lobby, LobbyCommand, LobbyRejection};
 use agon_core::{
-    ApplyError, BadLine, Match, Millis, PlayerName, Secret, Timestamp, Tournament, TournamentId,
+    ApplyError, BadLine, LOG_VERSION, Match, Millis, PlayerName, Secret, Timestamp, Tournament,
+    TournamentId,
 };
 use agon_games::{GameState, Registry};
 use cells::{CellReport, Cells, RejectedAnswer};
@@ -74,6 +75,7 @@ use port::FromSeat;
 pub use ports::{HousePlayers, LobbySnapshot, ReadError, StreamReader};
 use query::AnyQuery;
 pub use query::QueryId;
+pub use recover::{StoredTournament, read_tournaments};
 pub use results::Report;
 pub use seat::Wires;
 pub use seat::{Form, SeatKind, Wire};
@@ -125,6 +127,8 @@ pub struct Settings {
     /// After how many events of the lobby the engine takes a snapshot; by default, the larger the
     /// lobby, the rarer.
     pub snapshot_every: Option<u64>,
+    /// The newest version of records that may be written: every node of a cluster must read them.
+    pub log_version: u32,
     /// The task of this engine in its server.
     pub role: EngineRole,
     /// Set by a host that starts the programs of its players itself.
@@ -166,6 +170,7 @@ impl Default for Settings {
             observer_delay_ms: 0,
             seed: None,
             snapshot_every: None,
+            log_version: LOG_VERSION,
             role: EngineRole::ALONE,
             local: None,
         }
@@ -379,12 +384,14 @@ impl Engine {
             }
             // The engine loads nothing else.
             Input::Loaded { .. } => {}
+            Input::TournamentRead { reading, stored } => self.tournament_read(reading, stored),
             Input::SnapshotKept => self.lobby.snapshot_kept(),
             Input::Query { id, query } => self.asked(id, query),
             Input::Passed { from, message } => self.passed(from, *message),
             Input::EngineJoined(engine) => self.engine_joined(engine),
             Input::EngineLost(engine) => self.engine_lost(engine),
-            Input::Move { tournament, to } => self.move_tournament(tournament, to),
+            Input::Move { tournament, to } => self.order_move(tournament, to),
+            Input::LogVersion(version) => self.services.settings.log_version = version,
             Input::Unwatch(watcher) => self.cells.unwatch(watcher),
             Input::Stop => self.stop(),
         }
@@ -505,7 +512,7 @@ impl Engine {
     /// engine must know every record of the lobby that came before.
     fn asked(&mut self, id: QueryId, query: Box<dyn AnyQuery>) {
         let cell = query.cell(self.lobby.state());
-        if cell.as_ref().is_some_and(|cell| self.cell_engines.moves.has(cell)) {
+        if cell.as_ref().is_some_and(|cell| self.is_on_its_way(cell)) {
             // Its caller asks again.
             return self.services.drop_follow_up(FollowUp::Forward(EngineId::LOBBY, id, query));
         }

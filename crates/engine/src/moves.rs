@@ -7,14 +7,16 @@
 //!     TakeUp ─────────────────────────────────────▶ reads the log, asks again
 //! ```
 //!
-//! An operator orders a move. The players keep their connections and get the same requests again.
+//! An operator orders a move, or one node has twice the players of another. Then tournaments move,
+//! one after the other, as long as that does not turn the imbalance round. A tournament that an
+//! operator has moved stays there. Players keep their connections and get the same requests again.
 //! While a tournament moves, no engine hears its players; they answer when they are asked again.
 
-use crate::engines::{EngineId, ToCells, ToLobby};
+use crate::engines::{EngineId, ToCells, ToLobby, tournament_of};
 use crate::follow_up::FollowUp;
-use crate::{Engine, Note};
+use crate::{Engine, EngineRole, Note};
 use agon_core::lobby::Standing;
-use agon_core::{TournamentId, TournamentPlan};
+use agon_core::{RequestId, TournamentId, TournamentPlan};
 use std::collections::BTreeMap;
 
 /// The tournaments that are on their way to another engine.
@@ -39,6 +41,36 @@ impl Moves {
 }
 
 impl Engine {
+    /// Moves a running tournament, as an operator ordered. It stays there.
+    pub(crate) fn order_move(&mut self, id: TournamentId, to: EngineId) {
+        self.cell_engines.pin(&id);
+        self.move_tournament(id, to);
+    }
+
+    /// Moves a tournament from the node with the most players to the one with the fewest, if the
+    /// imbalance is large enough and nothing moves yet.
+    pub(crate) fn rebalance(&mut self) {
+        let has_nodes = matches!(self.services.settings.role, EngineRole::LobbyOfNodes { .. });
+        let is_busy = !self.cell_engines.moves.is_empty() || self.cells.is_resuming_any();
+        if !has_nodes || is_busy || self.services.stopping {
+            return;
+        }
+        let Some((from, to, players_max)) = self.cell_engines.imbalance() else { return };
+        let may_move = |plan: &&TournamentPlan| {
+            let owner = self.cell_engines.owner(&plan.id).unwrap_or(EngineId::LOBBY);
+            owner == from
+                && plan.players.len() <= players_max
+                && !self.cell_engines.is_pinned(&plan.id)
+                && !plan.players.iter().any(|player| self.cannot_reconnect(player))
+        };
+        let movable = self.lobby.state().running().filter(may_move);
+        let largest = movable.max_by_key(|plan| (plan.players.len(), plan.id.clone()));
+        if let Some(id) = largest.map(|plan| plan.id.clone()) {
+            self.note(Note::Rebalanced { tournament: id.clone(), to });
+            self.move_tournament(id, to);
+        }
+    }
+
     /// Moves a running tournament to another engine, unless it is there already.
     pub(crate) fn move_tournament(&mut self, id: TournamentId, to: EngineId) {
         let owner = self.cell_engines.owner(&id).unwrap_or(EngineId::LOBBY);
@@ -94,6 +126,7 @@ impl Engine {
         }
         self.services.give_time_to_reconnect();
         self.resume_in_place(plan);
+        self.rebalance();
     }
 
     /// Resumes a tournament of an engine that has given it back, in the engine that owns it now.
@@ -101,9 +134,23 @@ impl Engine {
         if let Some(to) = self.cell_engines.owner(&plan.id) {
             plan.players.iter().for_each(|player| self.pass_seat(to, player));
         }
-        if let Err(error) = self.take_up_in_place(plan) {
-            self.services.fail(error);
-        }
+        self.take_up_in_place(plan);
+    }
+
+    /// Returns whether a tournament moves to another engine, or is being read from the log here.
+    pub(crate) fn is_on_its_way(&self, id: &TournamentId) -> bool {
+        self.cell_engines.moves.has(id) || self.cells.is_resuming(id)
+    }
+
+    /// Returns whether the tournament of a request is on its way.
+    pub(crate) fn is_request_on_its_way(&self, name: &RequestId) -> bool {
+        let is_any = !self.cell_engines.moves.is_empty() || self.cells.is_resuming_any();
+        is_any && tournament_of(name).is_some_and(|id| self.is_on_its_way(&id))
+    }
+
+    /// Returns whether a tournament is being read from the log.
+    pub fn is_resuming(&self) -> bool {
+        self.cells.is_resuming_any()
     }
 
     /// The plan of a tournament that runs.

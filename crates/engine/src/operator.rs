@@ -36,10 +36,19 @@ pub enum NotObeyed {
     /// The lobby rejected it.
     #[error("{0}")]
     Lobby(#[from] LobbyRejection),
+    /// A node of the cluster could not read the record.
+    #[error(
+        "a node of this cluster has an older version and could not read it; upgrade all nodes, \
+         then try again"
+    )]
+    OlderNode,
     /// The present players cannot play it.
     #[error("{0}; wait for more players, or call it off")]
     Plan(String),
 }
+
+/// The version of records that an entry into a running tournament needs.
+const ENTRY_VERSION: u32 = 2;
 
 impl Engine {
     /// Carries out an order about the lobby.
@@ -58,6 +67,9 @@ impl Engine {
             LobbyOrder::Withdraw { tournament, player } => {
                 let data = json!({"tournament": self.lobby.state().left_by(tournament, &player)});
                 follow_ups.push(notice_of(vec![player], "withdrawn", &data, &ruling));
+            }
+            LobbyOrder::Enter { .. } if self.services.settings.log_version < ENTRY_VERSION => {
+                return Err(NotObeyed::OlderNode);
             }
             LobbyOrder::Enter { tournament, player } => {
                 self.check_entry(&tournament, &player)?;

@@ -26,13 +26,13 @@ pub trait StreamReader: Send {
     /// The lines of a stream after the first `after`; none if there is no such stream.
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, ReadError>;
 
+    /// The lines of several whole streams, in the order of their names here.
+    fn load_together(&self, streams: &[String]) -> Result<Vec<Vec<String>>, ReadError> {
+        streams.iter().map(|stream| self.load(stream, 0)).collect()
+    }
+
     /// The line that was written last, if it is known.
     fn latest(&self) -> Option<String>;
-
-    /// Returns whether [`fold_matches`](StreamReader::fold_matches) folds any match.
-    fn reads_ahead(&self) -> bool {
-        false
-    }
 
     /// Folds matches ahead of time, on all cores. The engine folds the others when it resumes them.
     fn fold_matches(

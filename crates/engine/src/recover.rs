@@ -14,17 +14,12 @@ use agon_core::{
     Timestamp, Tournament, TournamentId, TournamentPlan,
 };
 use agon_games::Registry;
+use std::collections::HashMap;
 
 impl Services {
     /// The lines of a stream.
     pub(crate) fn load(&self, name: &str) -> Result<Vec<Line>, EngineError> {
         self.load_after(name, 0)
-    }
-
-    /// The lines of a stream with a chain, and its end.
-    pub(crate) fn load_chained(&self, name: &str) -> Result<(Vec<Line>, StreamEnd), EngineError> {
-        let texts = self.reader.load(name, 0).map_err(EngineError::Read)?;
-        Ok((self.parse(name, &texts, 0)?, StreamEnd::of(name, &texts)))
     }
 
     /// The lines of a stream after the first `after`.
@@ -39,11 +34,8 @@ impl Services {
         texts: &[String],
         after: u64,
     ) -> Result<Vec<Line>, EngineError> {
-        let lines = texts.iter().zip(after + 1..).map(|(text, seq)| {
-            Line::read(text).map_err(|bad| EngineError::Line { stream: name.into(), seq, bad })
-        });
-        let lines: Vec<Line> = lines.collect::<Result<_, _>>()?;
-        self.note_seen(lines.iter().map(|line| line.at).max().unwrap_or(Timestamp::default()));
+        let lines = parse(name, texts, after)?;
+        self.note_seen(latest_of(&lines));
         Ok(lines)
     }
 
@@ -65,24 +57,6 @@ impl Services {
     /// The secret of a tournament, if the log has it.
     pub(crate) fn known_secret(&self, id: &TournamentId) -> Result<Option<Secret>, EngineError> {
         Ok(secret_in(self.load(&StreamKey::Secret(id.clone()).name())?))
-    }
-
-    /// The open matches of running tournaments.
-    fn open_matches<'a>(
-        &self,
-        running: impl Iterator<Item = &'a TournamentPlan>,
-    ) -> Result<Vec<(MatchKey, Secrets)>, EngineError> {
-        let mut open = Vec::new();
-        for plan in running {
-            let Some(secret) = self.known_secret(&plan.id)? else { continue };
-            let lines = self.load(&StreamKey::Tournament(plan.id.clone()).name())?;
-            let Ok(machine) = Tournament::fold(&lines, &self.games, None) else { continue };
-            open.extend(machine.open_matches().map(|one| {
-                let key = MatchKey::new(plan.id.clone(), one.id.clone());
-                (key, Secrets::Known(secret.of_match(&one.id)))
-            }));
-        }
-        Ok(open)
     }
 }
 
@@ -124,16 +98,16 @@ impl Engine {
         for plan in &running {
             self.place(plan);
         }
-        let services = &self.services;
         let own = running.iter().filter(|plan| self.cell_engines.owner(&plan.id).is_none());
-        // A match that cannot be read ahead reports its error when it is resumed.
-        let open = match services.reader.reads_ahead() {
-            true => services.open_matches(own)?,
-            false => Vec::new(),
-        };
-        self.cells.fold_ahead(services.reader.fold_matches(open, &services.games));
+        let own: Vec<TournamentId> = own.map(|plan| plan.id.clone()).collect();
+        let stored = read_tournaments(&*self.services.reader, &self.services.games, &own)?;
+        let mut stored: HashMap<TournamentId, StoredTournament> =
+            stored.into_iter().map(|one| (one.id.clone(), one)).collect();
         for plan in running {
-            self.take_up_in_place(plan)?;
+            match stored.remove(&plan.id) {
+                Some(stored) => self.in_cells(|cells, cx| cells.take_up(cx, plan, stored))?,
+                None => self.take_up_in_place(plan),
+            }
         }
         self.cells.all_resumed();
         Ok(())
@@ -194,6 +168,92 @@ impl Engine {
         self.lobby.resume(lobby);
         Ok(before + lines.len() as u64)
     }
+}
+
+/// A running tournament, as the log has it.
+pub struct StoredTournament {
+    id: TournamentId,
+    pub(crate) secret: Option<Secret>,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) end: StreamEnd,
+    /// Its open matches, except for those that the engine folds itself.
+    pub(crate) matches: Vec<(MatchKey, RecoveredMatch)>,
+    /// The time of its latest event.
+    pub(crate) seen_at: Timestamp,
+}
+
+impl StoredTournament {
+    /// The tournament.
+    pub fn id(&self) -> &TournamentId {
+        &self.id
+    }
+
+    fn parse(
+        id: &TournamentId,
+        names: &[String],
+        (secret, texts): (Vec<String>, Vec<String>),
+    ) -> Result<StoredTournament, EngineError> {
+        let secret = parse(&names[0], &secret, 0)?;
+        let lines = parse(&names[1], &texts, 0)?;
+        Ok(StoredTournament {
+            id: id.clone(),
+            seen_at: latest_of(&secret).max(latest_of(&lines)),
+            secret: secret_in(secret),
+            end: StreamEnd::of(names[1].as_str(), &texts),
+            lines,
+            matches: Vec::new(),
+        })
+    }
+
+    /// The open matches. Whoever resumes the tournament reports what is wrong with it.
+    fn open_matches(&self, games: &Registry) -> Vec<(MatchKey, Secrets)> {
+        let Some(secret) = &self.secret else { return Vec::new() };
+        let Ok(machine) = Tournament::fold(&self.lines, games, None) else { return Vec::new() };
+        let open = machine.open_matches().map(|one| {
+            let key = MatchKey::new(self.id.clone(), one.id.clone());
+            (key, Secrets::Known(secret.of_match(&one.id)))
+        });
+        open.collect()
+    }
+}
+
+/// Reads running tournaments with their open matches, in few questions to the log. A driver may do
+/// so on any thread.
+pub fn read_tournaments(
+    reader: &dyn StreamReader,
+    games: &Registry,
+    ids: &[TournamentId],
+) -> Result<Vec<StoredTournament>, EngineError> {
+    let streams = ids
+        .iter()
+        .flat_map(|id| [StreamKey::Secret(id.clone()), StreamKey::Tournament(id.clone())]);
+    let names: Vec<String> = streams.map(|stream| stream.name()).collect();
+    let mut texts = reader.load_together(&names).map_err(EngineError::Read)?.into_iter();
+    let mut stored = Vec::with_capacity(ids.len());
+    for (id, names) in ids.iter().zip(names.chunks(2)) {
+        let both = (texts.next().unwrap_or_default(), texts.next().unwrap_or_default());
+        stored.push(StoredTournament::parse(id, names, both)?);
+    }
+    let open = stored.iter().flat_map(|one| one.open_matches(games)).collect();
+    let places: HashMap<TournamentId, usize> =
+        stored.iter().enumerate().map(|(place, one)| (one.id.clone(), place)).collect();
+    for (key, recovered) in reader.fold_matches(open, games) {
+        if let Some(place) = places.get(&key.tournament) {
+            stored[*place].matches.push((key, recovered));
+        }
+    }
+    Ok(stored)
+}
+
+fn parse(name: &str, texts: &[String], after: u64) -> Result<Vec<Line>, EngineError> {
+    let lines = texts.iter().zip(after + 1..).map(|(text, seq)| {
+        Line::read(text).map_err(|bad| EngineError::Line { stream: name.into(), seq, bad })
+    });
+    lines.collect()
+}
+
+fn latest_of(lines: &[Line]) -> Timestamp {
+    lines.iter().map(|line| line.at).max().unwrap_or(Timestamp::default())
 }
 
 /// The secret in the stream of a tournament's secret.

@@ -117,6 +117,11 @@ impl Services {
             self.ready.extend(self.journals.wait(&stream, follow_ups).into_iter().flatten());
             return;
         }
+        let written = events.iter().map(Event::log_version).max().unwrap_or(1);
+        assert!(
+            self.has_only_cells() || written <= self.settings.log_version,
+            "an order is rejected before it leads to a record that a node cannot read"
+        );
         let record = self.journals.add(stream, now, events, follow_ups);
         self.effects.push(Effect::Append(record));
     }

@@ -263,6 +263,7 @@ impl Driver {
             | Effect::Reply { .. }
             | Effect::Pass { .. }
             | Effect::Forward { .. }
+            | Effect::ReadTournament { .. }
             | Effect::NoReply { .. } => {}
         }
         Ok(())

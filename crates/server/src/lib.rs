@@ -36,8 +36,11 @@ pub use agon_engine::{
     Peers, SecondLogin, Settings, StreamKey, Wanted, check_announcement,
 };
 pub use auth::hash_password;
+#[doc(hidden)]
+pub use cluster::fuzzing;
 pub use cluster::{
-    BusAddress, BusInbox, CellsNode, NodeLinks, PortConnections, RelayPort, Relays, StandbyListener,
+    BusAddress, BusInbox, CellsNode, NodeLinks, PortConnections, RelayPort, Relays,
+    StandbyListener, StandbyMeters,
 };
 pub use driver::{Driver, Handle, ServerError};
 pub use gateway::{

@@ -54,6 +54,8 @@ pub(crate) struct Meters {
     pub(crate) unsure: AtomicBool,
     /// How long this node took to take the log over.
     pub(crate) takeover_ms: AtomicU64,
+    /// The answers that an engine for cells has accepted, whose lobby is on another node.
+    pub(crate) decisions: AtomicU64,
     /// Connections by wire.
     opened: [Counter; Wire::ALL.len()],
     closed: [[Counter; CloseReason::ALL.len()]; Wire::ALL.len()],
@@ -88,6 +90,7 @@ impl Default for Meters {
             stopping: AtomicBool::new(false),
             unsure: AtomicBool::new(false),
             takeover_ms: AtomicU64::new(0),
+            decisions: AtomicU64::new(0),
             opened: Default::default(),
             closed: Default::default(),
             turned_away: Counter::default(),

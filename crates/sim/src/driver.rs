@@ -20,7 +20,7 @@ use agon_engine::query::{
 };
 use agon_engine::{
     ConnId, Effect, Effects, Engine, EngineError, EngineId, EngineMessage, EngineRole,
-    HouseQuestion, Input, QueryId, ReadError, Record, Settings, StreamKey, Time,
+    HouseQuestion, Input, QueryId, ReadError, Record, Settings, StreamKey, Time, read_tournaments,
 };
 use agon_games::Registry;
 use agon_store::{Append, AppendError, Log, Snapshot};
@@ -116,6 +116,7 @@ pub(crate) struct Driver {
     sabotage: Option<Sabotage>,
     log: Arc<dyn Log>,
     houses: Arc<Houses>,
+    games: Registry,
     pub(crate) limits: Limits,
     next_conn: u64,
     next_query: u64,
@@ -221,6 +222,7 @@ impl Driver {
             sabotage,
             log,
             houses,
+            games,
             limits,
             next_conn: 1,
             next_query: 0,
@@ -460,6 +462,10 @@ impl Driver {
                 self.send_to(from, Input::Loaded { stream, lines });
                 None
             }
+            Effect::ReadTournament { id, reading } => {
+                self.read_tournament(from, id, reading);
+                None
+            }
             Effect::AskHouse(question) => {
                 self.ask_house(from, *question);
                 None
@@ -584,6 +590,14 @@ impl Driver {
     /// Takes the messages for engines on other nodes.
     pub(crate) fn take_outgoing(&mut self) -> Vec<Outgoing> {
         std::mem::take(&mut self.outgoing)
+    }
+
+    /// Reads a tournament for an engine, which gets it later.
+    fn read_tournament(&self, from: EngineId, id: TournamentId, reading: u64) {
+        let reader = LogReader(Arc::clone(&self.log));
+        let stored = read_tournaments(&reader, &self.games, &[id]);
+        let stored = stored.map(|mut stored| Box::new(stored.remove(0)));
+        self.send_to(from, Input::TournamentRead { reading, stored });
     }
 
     fn send_to(&self, to: EngineId, input: Input) {

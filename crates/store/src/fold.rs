@@ -32,7 +32,7 @@ pub fn fold_together<S, T: Send>(
     end: impl Fn(S) -> Option<T> + Sync,
 ) -> HashMap<usize, T> {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let readers = cores.min(READERS_MAX) as u32;
+    let readers = cores.min(READERS_MAX).min(streams.len()) as u32;
     let waiting_max = (WAITING_BYTES_ALL / streams.len().max(1)).min(WAITING_BYTES_MAX);
     let fold = |reader| {
         // A log that threads share has no fast way.

@@ -11,8 +11,9 @@
 
 use std::time::Duration;
 
-/// How long an owner without a lease waits for the database before it gives the log up.
-const DOUBT_MAX: Duration = Duration::from_secs(4);
+/// How long an owner without a lease waits for the database before it gives the log up. With a lease
+/// of 1.5 s its connections close within 5 s of the loss of the database.
+const DOUBT_MAX: Duration = Duration::from_millis(3_400);
 
 /// Heartbeats per lease: a few may be late or lost.
 pub const BEATS_PER_LEASE: u32 = 6;
@@ -140,11 +141,16 @@ mod tests {
         let mut doubt = Doubt::default();
         assert_eq!(doubt.turn(LogStanding::Owner, ms(0)), Turn::Act);
         assert_eq!(doubt.turn(LogStanding::Unsure, ms(100)), Turn::FallSilent);
-        assert_eq!(doubt.turn(LogStanding::Unsure, ms(4_100)), Turn::Wait);
-        assert_eq!(doubt.turn(LogStanding::Owner, ms(4_110)), Turn::ActAgain(ms(4_010)));
-        assert_eq!(doubt.turn(LogStanding::Owner, ms(4_120)), Turn::Act);
+        assert_eq!(doubt.turn(LogStanding::Unsure, ms(3_500)), Turn::Wait);
+        assert_eq!(doubt.turn(LogStanding::Owner, ms(3_510)), Turn::ActAgain(ms(3_410)));
+        assert_eq!(doubt.turn(LogStanding::Owner, ms(3_520)), Turn::Act);
         assert_eq!(doubt.turn(LogStanding::Unsure, ms(5_000)), Turn::FallSilent);
-        assert_eq!(doubt.turn(LogStanding::Unsure, ms(9_001)), Turn::NoDatabase(ms(4_001)));
-        assert_eq!(doubt.turn(LogStanding::Lost, ms(9_002)), Turn::TakenOver);
+        assert_eq!(doubt.turn(LogStanding::Unsure, ms(8_401)), Turn::NoDatabase(ms(3_401)));
+        assert_eq!(doubt.turn(LogStanding::Lost, ms(8_402)), Turn::TakenOver);
+    }
+
+    #[test]
+    fn owner_without_a_database_gives_up_within_five_seconds() {
+        assert!(LEASE + DOUBT_MAX < ms(5_000));
     }
 }

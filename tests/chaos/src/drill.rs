@@ -39,7 +39,7 @@ pub struct Drill {
 }
 
 /// The faults, in this order: tournaments of a node that was lost do not return to it.
-const FAULTS: [NodeTrouble; 15] = [
+const FAULTS: [NodeTrouble; 19] = [
     NodeTrouble::KillStandby,
     NodeTrouble::CutFromBus,
     NodeTrouble::KillPlaying,
@@ -54,7 +54,11 @@ const FAULTS: [NodeTrouble; 15] = [
     NodeTrouble::Promote,
     NodeTrouble::RestartBus,
     NodeTrouble::BusAway,
+    NodeTrouble::BusAwayLong,
+    NodeTrouble::CutPlayingFromBus,
+    NodeTrouble::CutBusOneWay,
     NodeTrouble::WrongClock,
+    NodeTrouble::RollingRestart,
 ];
 
 /// How long players think, in milliseconds. With 1,000 matches that is 1,000 answers a second.
@@ -88,6 +92,8 @@ struct Effect {
     hit: Gaps,
     /// How long after the end of the fault the last match continued.
     all_back_ms: Ms,
+    /// The same after the database accepted connections again, if it was away.
+    after_database_ms: Option<Ms>,
 }
 
 /// How long matches waited for the server.
@@ -310,10 +316,15 @@ impl Playing {
         };
         let is_hit = self.matches_of(hit);
         self.history.waits.begin();
-        let mut troubles =
-            NodeTroubles { nodes: &mut self.nodes, history: &self.history, pace: PACE, chance };
+        let (nodes, history) = (&mut self.nodes, &self.history);
+        let mut troubles = NodeTroubles { nodes, history, pace: PACE, chance, database_up: None };
         troubles.perform(fault).await?;
-        let ended = self.history.now();
+        let (database_up, ended) = (troubles.database_up, self.history.now());
+        let mut after_database_ms = None;
+        if let Some(up) = database_up {
+            self.all_asked(up).await?;
+            after_database_ms = Some(self.history.now() - up);
+        }
         self.all_asked(ended).await?;
         let all_back_ms = self.history.now() - ended;
         let waits = self.history.waits.snapshot();
@@ -321,7 +332,8 @@ impl Playing {
             let some = waits.iter().filter(|(id, _)| is_hit.get(*id) == Some(&wanted));
             Gaps::of(some.map(|(_, wait)| wait.longest).collect())
         };
-        Ok(Effect { fault: fault.name(), elsewhere: of(false), hit: of(true), all_back_ms })
+        let (fault, elsewhere, hit) = (fault.name(), of(false), of(true));
+        Ok(Effect { fault, elsewhere, hit, all_back_ms, after_database_ms })
     }
 
     /// All matches, each with whether one of its players is connected to this node. What several
@@ -350,12 +362,23 @@ impl fmt::Display for DrillReport {
         writeln!(
             f,
             "\nHow long matches waited for the server, in seconds. `hit` are those with a player on \
-             the node of the fault.\n"
+             the node of the fault.\n`all back` counts from the end of the fault, `database` from when \
+             the database accepts connections.\n"
         )?;
         writeln!(
             f,
-            "{:<46} {:>7} {:>6} {:>6} {:>6}   {:>7} {:>6} {:>6} {:>6}   {:>9}",
-            "fault", "others", "half", "99 %", "most", "hit", "half", "99 %", "most", "all back"
+            "{:<46} {:>7} {:>6} {:>6} {:>6}   {:>7} {:>6} {:>6} {:>6}   {:>9} {:>9}",
+            "fault",
+            "others",
+            "half",
+            "99 %",
+            "most",
+            "hit",
+            "half",
+            "99 %",
+            "most",
+            "all back",
+            "database"
         )?;
         let seconds = |ms: Ms| format!("{:.2}", ms as f64 / 1_000.0);
         let gaps = |gaps: &Gaps| {
@@ -363,9 +386,11 @@ impl fmt::Display for DrillReport {
             format!("{:>7} {half:>6} {p99:>6} {max:>6}", gaps.matches)
         };
         writeln!(f, "{:<46} {}", "none", gaps(&self.calm))?;
-        for Effect { fault, elsewhere, hit, all_back_ms } in &self.effects {
+        for Effect { fault, elsewhere, hit, all_back_ms, after_database_ms } in &self.effects {
             let (elsewhere, hit) = (gaps(elsewhere), gaps(hit));
-            writeln!(f, "{fault:<46} {elsewhere}   {hit}   {:>9}", seconds(*all_back_ms))?;
+            let all_back = seconds(*all_back_ms);
+            let database = after_database_ms.map(seconds).unwrap_or_default();
+            writeln!(f, "{fault:<46} {elsewhere}   {hit}   {all_back:>9} {database:>9}")?;
         }
         writeln!(f, "\ndecisions lost: {}, doubled: {}", self.lost, self.doubled)?;
         let charged: Vec<String> =

@@ -149,7 +149,10 @@ impl Troubles {
                     ServerTroubles { server, history, pace, chance }.perform(trouble).await
                 }
                 (Trouble::Nodes(trouble), Host::Nodes(nodes)) => {
-                    NodeTroubles { nodes, history, pace, chance }.perform(trouble).await
+                    let database_up = None;
+                    NodeTroubles { nodes, history, pace, chance, database_up }
+                        .perform(trouble)
+                        .await
                 }
                 _ => unreachable!("the disturbances are those of the host"),
             };

@@ -7,7 +7,7 @@ mod nats;
 mod postgres;
 
 pub use nats::{Nats, Stalled};
-pub use postgres::Postgres;
+pub use postgres::{LockedTable, Postgres};
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};

@@ -11,6 +11,25 @@ use tempfile::TempDir;
 
 use crate::{free_port, wait_until};
 
+/// A table that is locked.
+pub struct LockedTable {
+    _holder: postgres::Client,
+    observer: postgres::Client,
+}
+
+impl LockedTable {
+    /// Waits until a statement has waited for a lock for so long.
+    pub fn wait_until_blocked(&mut self, ms: u32) {
+        let query = "
+            SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+            AND clock_timestamp() - state_change > $1 * interval '1 millisecond'";
+        wait_until("a statement waits for the lock", || {
+            let blocked = self.observer.query(query, &[&f64::from(ms)]).expect("the blocked");
+            !blocked.is_empty()
+        });
+    }
+}
+
 /// A running PostgreSQL server.
 pub struct Postgres {
     folder: TempDir,
@@ -110,6 +129,18 @@ impl Postgres {
     pub fn query(&self, statement: &str) {
         let mut client = self.client("postgres").expect("a connection to PostgreSQL");
         client.batch_execute(statement).unwrap_or_else(|error| panic!("{statement}: {error:?}"));
+    }
+
+    /// Runs a statement in a database; returns whether it succeeded.
+    pub fn try_in(&self, database: &str, statement: &str) -> bool {
+        self.client(database).is_ok_and(|mut client| client.batch_execute(statement).is_ok())
+    }
+
+    /// Locks a table of a database, so that every statement about it waits until this is dropped.
+    pub fn lock(&self, database: &str, table: &str) -> LockedTable {
+        let mut holder = self.client(database).expect("the database answers");
+        holder.batch_execute(&format!("BEGIN; LOCK TABLE {table}")).expect("the table is there");
+        LockedTable { _holder: holder, observer: self.client("postgres").expect("it answers") }
     }
 
     fn client(&self, database: &str) -> Result<postgres::Client, postgres::Error> {

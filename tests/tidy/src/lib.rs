@@ -7,6 +7,7 @@
 #![cfg(test)]
 
 mod crates;
+mod manifests;
 mod names;
 mod pages;
 mod prose;

@@ -13,8 +13,10 @@ pub(crate) struct ClusterArgs {
 pub(crate) enum ClusterCommand {
     /// Show the nodes that share a database, and which of them plays.
     Status(ClusterStatusArgs),
-    /// Let another node play, whichever is there. The drained node stands by.
-    Drain(ClusterNodeArgs),
+    /// Take all work from a node: the lobby, its tournaments, and the connections of its players.
+    Drain(ClusterDrainArgs),
+    /// Let a drained node take work again.
+    Undrain(ClusterUndrainArgs),
     /// Move a running tournament, or the lobby with all players, to a node.
     Move(ClusterMoveArgs),
 }
@@ -37,7 +39,8 @@ pub(crate) struct ClusterStatusArgs {
 }
 
 const NODE_HELP: &str = "\
-Players are disconnected and reconnect to the node that plays now; they get the same requests again.
+Until it is undrained or restarted, the node takes no tournaments and no connections, and it never
+plays. Players are disconnected and reconnect to the node that plays now; they get the same requests again.
 Nothing is lost, and nobody is charged.";
 
 fn node_help() -> String {
@@ -46,7 +49,17 @@ fn node_help() -> String {
 
 #[derive(Args, Debug)]
 #[command(after_help = node_help())]
-pub(crate) struct ClusterNodeArgs {
+pub(crate) struct ClusterDrainArgs {
+    /// The node, as `agon cluster status` names it.
+    #[arg(value_name = "NODE")]
+    pub(crate) node: String,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = exit::HELP)]
+pub(crate) struct ClusterUndrainArgs {
     /// The node, as `agon cluster status` names it.
     #[arg(value_name = "NODE")]
     pub(crate) node: String,

@@ -67,6 +67,10 @@ pub(crate) struct ServeArgs {
     /// and the others share the tournaments.
     #[arg(long, value_name = "N")]
     pub(crate) engine_threads: Option<u16>,
+    /// The newest version of records that this node reads and writes. A lower one keeps the log
+    /// readable for the previous version of Agon, in case of a downgrade.
+    #[arg(long, value_name = "N")]
+    pub(crate) log_version: Option<u32>,
     /// How much to log on stderr: off, error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) log: Option<String>,
@@ -86,6 +90,9 @@ pub(crate) struct ServeArgs {
     /// Wait for a database that does not answer: the server was started before, and had one.
     #[arg(long, hide = true)]
     pub(crate) rejoin: bool,
+    /// Take no work: an operator drained the node before it started again.
+    #[arg(long, hide = true)]
+    pub(crate) drained: bool,
     /// Print the server's addresses, or the result of --check, as one line of JSON.
     #[arg(long)]
     pub(crate) json: bool,

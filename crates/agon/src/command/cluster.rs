@@ -19,6 +19,7 @@ pub(crate) fn cluster(args: &ClusterArgs) -> Result<Exit> {
     match &args.command {
         ClusterCommand::Status(args) => status(args),
         ClusterCommand::Drain(args) => drain(&args.node, &args.store),
+        ClusterCommand::Undrain(args) => undrain(&args.node, &args.store),
         ClusterCommand::Move(args) => {
             let log = open(&args.store)?;
             match args.order() {
@@ -46,15 +47,63 @@ fn drain(node: &str, args: &StoreArgs) -> Result<Exit> {
     if !nodes.iter().any(|known| known.id == node) {
         return Err(unknown(node));
     }
-    if !plays(node, &cells) {
-        super::print(&format!("{node} does not play; stop it at any time.\n"))?;
-        return Ok(Exit::Success);
+    if plays(node, &cells) {
+        let others = nodes.iter().filter(|other| other.id != node && !other.drained);
+        let Some(next) = others.min_by_key(|other| other.age) else {
+            let why = format!("{node} is the only node that takes work; start another one first");
+            return Err(Misuse(why).into());
+        };
+        mark_drained(&log, node)?;
+        hand_over(&log, &next.id)?;
+    } else {
+        mark_drained(&log, node)?;
+        let loan = format!("cells/{node}");
+        let is_over = || Ok(!log.cells()?.iter().any(|cell| cell.id == loan));
+        if !wait_for(is_over).map_err(explained)? {
+            let why = "its tournaments have not gone to other nodes yet";
+            anyhow::bail!(
+                "{node} is drained, but {why}; `agon cluster status` shows when they have"
+            );
+        }
     }
-    let next = nodes.iter().filter(|other| other.id != node).min_by_key(|other| other.age);
-    match next {
-        Some(next) => hand_over(&log, &next.id),
-        None => Err(Misuse(format!("{node} is the only node; start another one first")).into()),
+    let next = format!("It takes no work until it is restarted, or `agon cluster undrain {node}`.");
+    super::print(&format!("{node} is drained. {next}\n"))?;
+    Ok(Exit::Success)
+}
+
+/// Marks a node as drained, and waits until it knows, or is silent.
+fn mark_drained(log: &PostgresLog, node: &str) -> Result<()> {
+    if !log.set_drained(node, true).map_err(explained)? {
+        return Err(unknown(node));
     }
+    let marked = Instant::now();
+    wait_for(|| {
+        let nodes = log.nodes()?;
+        Ok(nodes.iter().all(|known| known.id != node || known.age < marked.elapsed()))
+    })
+    .map_err(explained)?;
+    Ok(())
+}
+
+/// Waits for something, for as long as an order may take; returns whether it is so.
+fn wait_for(is_so: impl Fn() -> Result<bool, LogError>) -> Result<bool, LogError> {
+    let give_up = Instant::now() + ORDER_WAIT;
+    while !is_so()? {
+        if Instant::now() >= give_up {
+            return Ok(false);
+        }
+        thread::sleep(ORDER_PAUSE);
+    }
+    Ok(true)
+}
+
+/// Lets a drained node take work again.
+fn undrain(node: &str, args: &StoreArgs) -> Result<Exit> {
+    if !open(args)?.set_drained(node, false).map_err(explained)? {
+        return Err(unknown(node));
+    }
+    super::print(&format!("{node} takes work again.\n"))?;
+    Ok(Exit::Success)
 }
 
 fn hand_over(log: &PostgresLog, node: &str) -> Result<Exit> {
@@ -64,7 +113,13 @@ fn hand_over(log: &PostgresLog, node: &str) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     if !log.hand_over(PostgresLog::WHOLE, node, LEASE).map_err(explained)? {
-        return Err(unknown(node));
+        let nodes = log.nodes().map_err(explained)?;
+        let is_there = nodes.iter().any(|known| known.id == node && known.age < LEASE);
+        let why = "is drained, or cannot read the log's newest records; see `agon cluster status`";
+        return Err(match is_there {
+            true => Misuse(format!("{node} {why}")).into(),
+            false => unknown(node),
+        });
     }
     super::print(&format!("{node} takes over.\n"))?;
     Ok(Exit::Success)
@@ -113,8 +168,24 @@ fn plays(node: &str, cells: &[CellRow]) -> bool {
 fn role(node: &NodeRow, cells: &[CellRow]) -> &'static str {
     match (node.age < LEASE, plays(&node.id, cells)) {
         (true, true) => "plays",
+        (true, false) if node.drained => "drained",
         (true, false) => "stands by",
         (false, _) => "silent",
+    }
+}
+
+/// The version of the log's records, and the nodes that cannot read it.
+fn versions(nodes: &[NodeRow], cells: &[CellRow]) -> String {
+    let lobby = cells.iter().find(|cell| cell.id == PostgresLog::WHOLE);
+    let Some(version) = lobby.map(|cell| cell.log_version) else { return String::new() };
+    let older = nodes.iter().filter(|node| node.log_version < version);
+    let older: Vec<&str> = older.map(|node| node.id.as_str()).collect();
+    match older.is_empty() {
+        true => format!("The log has records up to version {version}.\n"),
+        false => format!(
+            "The log has records up to version {version}, which these nodes cannot read: {}.\n",
+            older.join(", ")
+        ),
     }
 }
 
@@ -136,15 +207,19 @@ fn status(args: &ClusterStatusArgs) -> Result<Exit> {
                     "role": role(node, &cells),
                     "address": node.address,
                     "version": node.version,
+                    "log_version": node.log_version,
                     "tournaments": of_node(node),
                     "heartbeat_age_ms": node.age.as_millis() as u64,
                 })
             })
             .collect();
         let lobby = cells.iter().find(|cell| cell.id == PostgresLog::WHOLE);
-        let take_overs = lobby.map(|cell| cell.epoch);
-        let text =
-            json!({"nodes": nodes, "claims": take_overs, "synchronous_standby": has_standby});
+        let text = json!({
+            "nodes": nodes,
+            "claims": lobby.map(|cell| cell.epoch),
+            "log_version": lobby.map(|cell| cell.log_version),
+            "synchronous_standby": has_standby,
+        });
         super::print(&format!("{text}\n"))?;
         return Ok(Exit::Success);
     }
@@ -161,6 +236,7 @@ fn status(args: &ClusterStatusArgs) -> Result<Exit> {
             "{id:<width$}  {role:<9}  {address:<21}  {version:<7}  {own:<11}  {age:.1} s ago\n"
         );
     }
+    text += &versions(&nodes, &cells);
     text += match has_standby {
         true => "The database has a synchronous standby.\n",
         false => "The database has NO synchronous standby; see docs/cluster.md.\n",

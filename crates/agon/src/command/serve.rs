@@ -83,9 +83,9 @@ fn start(args: &ServeArgs, or_next: bool) -> Result<Exit> {
     pages.shutdown_background();
     match ended? {
         Ended::Stopped => Ok(Exit::Success),
-        Ended::LeaseLost => {
+        Ended::LeaseLost { is_drained } => {
             drop(diagnostics);
-            Err(start_again().into())
+            Err(start_again(is_drained).into())
         }
     }
 }
@@ -94,19 +94,21 @@ fn start(args: &ServeArgs, or_next: bool) -> Result<Exit> {
 enum Ended {
     /// The operator stopped it.
     Stopped,
-    /// The node lost its lease on a shared log. It starts again and stands by.
-    LeaseLost,
+    /// The node lost its lease on a shared log. It starts again and stands by; it takes no work if
+    /// an operator has drained it.
+    LeaseLost { is_drained: bool },
 }
 
 /// Replaces this process by a new one with the same arguments, which waits for the database and for
 /// the log. Returns only if that fails.
-fn start_again() -> std::io::Error {
+fn start_again(is_drained: bool) -> std::io::Error {
     let mut args: Vec<_> = std::env::args_os().skip(1).collect();
-    args.retain(|arg| arg != "--operator-token" && arg != "--rejoin");
+    args.retain(|arg| arg != "--operator-token" && arg != "--rejoin" && arg != "--drained");
     if args.is_empty() {
         args.push("serve".into());
     }
     args.push("--rejoin".into());
+    args.extend(is_drained.then(|| "--drained".into()));
     // Not the path of the program: an upgrade may have replaced the file.
     std::process::Command::new("/proc/self/exe").args(args).exec()
 }
@@ -196,15 +198,21 @@ async fn run(
         relay,
         reason: &reason,
         rejoins: args.rejoin,
+        drained: args.drained,
     };
-    let Some(store::OpenLog { log, node, nodes }) =
+    let Some(store::OpenLog { log, shared, node, nodes, log_version }) =
         store::open(&settings, standby, &mut signals, pages).await?
     else {
         return Ok(Ended::Stopped);
     };
+    settings.settings.log_version = log_version;
     let opening = || open_engine(Arc::clone(&log), nodes, &settings, pages);
     let driver = tokio::task::block_in_place(opening)?;
     let handle = driver.handle();
+    if let Some(shared) = &shared {
+        let log = Arc::downgrade(shared);
+        tokio::spawn(store::raise_log_version(log, handle.clone(), log_version));
+    }
     let (over, mut ended) = oneshot::channel();
     std::thread::spawn(move || over.send(driver.run()));
     let token = operator_token(&handle, args.operator_token).await?;
@@ -251,9 +259,13 @@ async fn run(
     notify::tell("READY=1");
     tokio::spawn(notify::keep_watchdog(handle.clone()));
     let (result, lease_lost) = tokio::select! {
-        result = &mut ended => (result, Ended::LeaseLost),
+        result = &mut ended => {
+            let is_drained = shared.as_ref().is_some_and(|log| log.is_drained());
+            (result, Ended::LeaseLost { is_drained })
+        }
         () = asked_to_stop(signals, handle) => (ended.await, Ended::Stopped),
     };
+    drop(shared);
     if let Some(relays) = relays {
         tokio::task::block_in_place(|| relays.stop());
     }

@@ -8,7 +8,7 @@ use crate::diagnostics;
 use crate::exit::Misuse;
 use agon_bots::Houses;
 use agon_core::lobby::{Announcement, Selection};
-use agon_core::{PlayerName, Policy, Preset, Raw, TournamentId};
+use agon_core::{LOG_VERSION, PlayerName, Policy, Preset, Raw, TournamentId};
 use agon_games::Registry;
 use agon_server::{BusAddress, EngineRole, Limits, SecondLogin, Settings};
 use agon_store::{PostgresLog, without_password};
@@ -43,6 +43,7 @@ struct ServeFile {
     second_login: Option<SecondLogin>,
     observer_delay_ms: Option<u64>,
     engine_threads: Option<u16>,
+    log_version: Option<u32>,
     seed: Option<u64>,
     operator_token_file: Option<PathBuf>,
     log: Option<String>,
@@ -161,9 +162,13 @@ impl Serve {
         }
         let serve = Serve::over(file, std::env::vars_os(), args)?;
         let is_alone = serve.settings.role == EngineRole::ALONE;
-        if serve.bus.is_some() && (serve.store.is_none() || !is_alone) {
-            let why = "bus: nodes share work only over a database; give --store, and no \
-                       engine_threads";
+        if serve.bus.is_some() && serve.store.is_none() {
+            let why = "bus: nodes share work only over a database; give --store as well";
+            return Err(Misuse(why.into()).into());
+        }
+        if serve.bus.is_some() && !is_alone {
+            let why = "engine_threads: a node with a bus shares its tournaments with other nodes, \
+                       and plays on one thread; leave engine_threads out, or the bus";
             return Err(Misuse(why.into()).into());
         }
         Ok(serve)
@@ -191,6 +196,10 @@ impl Serve {
         super::set(&mut settings.guests, file.guests);
         settings.seed = args.seed.or(file.seed);
         settings.role = role(args.engine_threads.or(file.engine_threads).unwrap_or(1))?;
+        super::set(&mut settings.log_version, args.log_version.or(file.log_version));
+        if !(1..=LOG_VERSION).contains(&settings.log_version) {
+            return Err(Misuse(format!("log_version must be 1 to {LOG_VERSION}")).into());
+        }
         super::set(&mut settings.second_login, file.second_login);
         super::set(&mut settings.observer_delay_ms, file.observer_delay_ms);
         if settings.observer_delay_ms > Policy::OBSERVER_DELAY_MS_MAX {
@@ -258,6 +267,7 @@ impl Serve {
                 EngineRole::Lobby { cell_engines } => cell_engines + 1,
                 EngineRole::LobbyOfNodes { .. } | EngineRole::Cells => 1,
             },
+            "log_version": self.settings.log_version,
             "seed": self.settings.seed,
             "operator_token_file": self.operator_token_file,
             "log": self.log,
@@ -333,6 +343,7 @@ fn note_flags(layers: &mut Layers, args: &ServeArgs) {
         ("tls.cert", args.tls_cert.is_some()),
         ("tls.key", args.tls_key.is_some()),
         ("engine_threads", args.engine_threads.is_some()),
+        ("log_version", args.log_version.is_some()),
         ("seed", args.seed.is_some()),
         ("operator_token_file", args.operator_token_file.is_some()),
         ("log", args.log.is_some()),

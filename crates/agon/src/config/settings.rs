@@ -61,7 +61,7 @@ impl Setting {
 }
 
 /// Every setting that is one value. Ports of other systems have more fields, in the file only.
-pub(super) const SETTINGS: [Setting; 49] = [
+pub(super) const SETTINGS: [Setting; 50] = [
     Setting::new("data", Kind::Text, "\"agon-data\"")
         .example("\"elsewhere\"")
         .about("the folder of the log; only its owner may read it (0700)")
@@ -120,6 +120,13 @@ pub(super) const SETTINGS: [Setting; 49] = [
         .about(
             "how many threads play; with 2 or more, the first has the lobby and the connections, \
              and the others share the tournaments",
+        )
+        .flag(),
+    Setting::number("log_version", "2")
+        .example("1")
+        .about(
+            "the newest version of records that this node reads and writes; a lower one keeps the \
+             log readable for the previous version of Agon, in case of a downgrade",
         )
         .flag(),
     Setting::unset("seed", Kind::Number)

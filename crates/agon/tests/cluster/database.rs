@@ -56,6 +56,9 @@ fn errors_of_the_database_say_what_to_do() {
         let (ended, said) = place.agon(&["serve", "--bus", bus]);
         assert!(ended == Some(2) && said.contains(next), "{said}");
     }
+    let bus = ["--store", &cluster.url, "--bus", "nats://127.0.0.1:1", "--engine-threads", "2"];
+    let (ended, said) = place.agon(&[&["serve"], &bus[..]].concat());
+    assert!(ended == Some(2) && said.contains("leave engine_threads out"), "{said}");
 }
 
 #[test]

@@ -10,3 +10,4 @@ mod sharing;
 #[expect(dead_code, reason = "shared with the tests of the server")]
 mod support;
 mod takeover;
+mod upgrade;

@@ -58,8 +58,14 @@ impl Cluster {
     pub(crate) fn node_with(&self, name: &str, more: &str) -> Node {
         let config = std::fs::read_to_string(self.place.path("agon.toml")).expect("a file");
         let file = self.place.path(&format!("{name}.toml"));
-        std::fs::write(file, format!("{config}\n{more}")).expect("a file");
+        // First, because tables may follow.
+        std::fs::write(file, format!("{more}\n{config}")).expect("a file");
         self.node(name)
+    }
+
+    /// Starts a node of a version that reads and writes records up to this one.
+    pub(crate) fn node_of_version(&self, name: &str, log_version: u32) -> Node {
+        self.node_with(name, &format!("log_version = {log_version}"))
     }
 
     /// Starts a node on a machine whose clock is wrong by so much, such as `+1h`.
@@ -218,12 +224,25 @@ impl Node {
 
     /// Sends a request; returns the connection.
     fn request(&self, method: &str, path: &str, body: &str) -> Option<TcpStream> {
+        self.request_as("", method, path, body)
+    }
+
+    /// The status and the body of the answer to an operator.
+    pub(crate) fn order(&self, path: &str, body: &str, token: &str) -> Option<(u16, String)> {
+        let mut answer = String::new();
+        let header = format!("authorization: Bearer {token}\r\n");
+        self.request_as(&header, "POST", path, body)?.read_to_string(&mut answer).ok()?;
+        let status = answer.split(' ').nth(1)?.parse().ok()?;
+        Some((status, answer.split_once("\r\n\r\n")?.1.to_owned()))
+    }
+
+    fn request_as(&self, header: &str, method: &str, path: &str, body: &str) -> Option<TcpStream> {
         let mut socket = TcpStream::connect(&self.http).ok()?;
         let patience = std::time::Duration::from_secs(10);
         socket.set_read_timeout(Some(patience)).expect("a timeout");
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-             content-length: {}\r\nconnection: close\r\n\r\n{body}",
+             {header}content-length: {}\r\nconnection: close\r\n\r\n{body}",
             body.len()
         );
         socket.write_all(request.as_bytes()).ok()?;

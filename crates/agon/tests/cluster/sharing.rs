@@ -3,7 +3,7 @@
 //! nobody is charged.
 
 use crate::nodes::{Cluster, Node};
-use crate::support::{Process, until};
+use crate::support::{Client, Process, until};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -86,6 +86,13 @@ fn every_node_plays_tournaments_and_each_of_them_may_die() {
     assert_eq!(owners.len(), 3, "{owners:?}");
     assert!(owners.values().all(|own| own.len() == 1), "one tournament each: {owners:?}");
     grow(&cluster, 20);
+    for node in &nodes[1..] {
+        let (_, metrics) = node.get("/metrics").expect("the node answers");
+        assert!(metrics.contains("agon_cells_owned 1\n"), "{metrics}");
+        assert!(metrics.contains("agon_fenced_total 0\n"), "{metrics}");
+        let count = metrics.lines().find_map(|line| line.strip_prefix("agon_decisions_total "));
+        assert!(count.is_some_and(|count| count != "0"), "{metrics}");
+    }
     // A node with a tournament loses power. The lobby's node goes on with its tournament.
     nodes[1].kill();
     grow(&cluster, 20);
@@ -131,6 +138,94 @@ fn lost_bus_costs_nobody_anything() {
     until("both nodes have joined again", || joins(&cluster, &nodes[0]) >= 4);
     cluster.bus().kill();
     cluster.bus().resume();
+    finish(&cluster, &mut players);
+}
+
+#[test]
+fn node_that_joins_later_gets_running_tournaments_until_the_load_is_even() {
+    let cluster = Cluster::with_bus(&cups(35));
+    let a = cluster.node("a");
+    a.await_ready();
+    let nodes = [&a];
+    let names = CUPS.iter().flat_map(|(_, players)| players);
+    let mut players: Vec<_> = names.map(|name| cluster.player(&nodes, name, "greedy")).collect();
+    begin(&cluster);
+    assert_eq!(cluster.owners()[&a.tcp].len(), 3);
+    let late = cluster.node("late");
+    until("a tournament moves to the new node", || {
+        cluster.owners().get(&late.tcp).is_some_and(|own| !own.is_empty())
+    });
+    assert!(cluster.said_by(&a).contains("moves to a node with less to do"));
+    finish(&cluster, &mut players);
+}
+
+#[test]
+fn refused_record_drops_its_tournament_and_nothing_else() {
+    let cluster = Cluster::new(&cups(15));
+    let a = cluster.node("a");
+    a.await_ready();
+    let names = CUPS.iter().flat_map(|(_, players)| players);
+    let mut players: Vec<_> = names.map(|name| cluster.player(&[&a], name, "greedy")).collect();
+    begin(&cluster);
+    // Somebody who is no node writes into the log of a match, where its next record belongs.
+    let database = cluster.url.rsplit('/').next().expect("a name");
+    let foreign = "
+        INSERT INTO agon.records (stream, first_seq, count, cell, epoch, checksum, lines)
+        SELECT stream, first_seq + count, 1, cell, epoch, checksum, lines FROM agon.records
+        WHERE stream LIKE 'match/cup-a/%' ORDER BY first_seq DESC LIMIT 1";
+    until("the record is there", || cluster.server.try_in(database, foreign));
+    until("the tournament is dropped", || cluster.said_by(&a).contains("drops the tournament"));
+    for (cup, names) in &CUPS[1..] {
+        until("the cup is over", || cluster.is_over(cup));
+        for number in names.map(|name| name[1..].parse::<usize>().expect("a number")) {
+            assert_eq!(players[number].code(), Some(0));
+        }
+    }
+    assert!(a.is_ready() && !cluster.is_over("cup-a"));
+}
+
+#[test]
+fn drained_node_gives_everything_back_and_takes_no_work_until_it_is_undrained() {
+    let cluster = Cluster::with_bus(&cups(25));
+    let nodes = three_nodes(&cluster);
+    let mut players = players(&cluster, &nodes);
+    begin(&cluster);
+    // A player who is connected to the node that will be drained.
+    let mut guest = Client::logged_in(&nodes[1].tcp, "guest");
+    let name = name_of(&cluster, &nodes[1]);
+    let order = |what: &str| cluster.place.agon(&["cluster", what, &name, "--store", &cluster.url]);
+    let (code, said) = order("drain");
+    assert_eq!(code, Some(0), "{said}");
+    let last = guest.rest();
+    assert!(last.iter().any(|message| message["about"] == "stopping"), "{last:?}");
+    assert!(cluster.owners()[&nodes[1].tcp].is_empty());
+    until("load balancers send nobody there", || !nodes[1].is_ready());
+    grow(&cluster, 20);
+    assert!(cluster.owners()[&nodes[1].tcp].is_empty(), "{:?}", cluster.owners());
+    let joined = joins(&cluster, &nodes[0]);
+    assert_eq!(order("undrain").0, Some(0));
+    until("the node joins again", || joins(&cluster, &nodes[0]) > joined);
+    nodes[1].await_ready();
+    finish(&cluster, &mut players);
+}
+
+#[test]
+fn slow_question_to_the_database_costs_no_link() {
+    let cluster = Cluster::with_bus(&cups(15));
+    let nodes = three_nodes(&cluster);
+    let mut players = players(&cluster, &nodes);
+    begin(&cluster);
+    let database = cluster.url.rsplit('/').next().expect("a name");
+    // The node with the lobby looks for orders of operators, and gets no answer for longer than any
+    // link lasts without a word.
+    let mut orders = cluster.server.lock(database, "agon.moves");
+    orders.wait_until_blocked(3_000);
+    drop(orders);
+    grow(&cluster, 20);
+    let said = nodes.each_ref().map(|node| cluster.said_by(node)).concat();
+    let is_lost =
+        said.contains("the link to a node is lost") || said.contains("owns no tournaments");
+    assert!(!is_lost, "{said}");
     finish(&cluster, &mut players);
 }
 

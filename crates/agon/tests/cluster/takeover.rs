@@ -132,13 +132,26 @@ fn operator_chooses_the_node_that_plays() {
     let (code, said) = order(&["move", "nobody"]);
     assert!(code == Some(2) && said.contains("agon cluster status"), "{said}");
     let (playing, waiting) = (node_that(&cluster, "plays"), node_that(&cluster, "stands by"));
-    let (code, said) = order(&["drain", &playing.expect("a node")]);
-    assert_eq!((code, said), (Some(0), format!("{} takes over.\n", waiting.expect("a node"))));
+    let first = playing.expect("a node");
+    let (code, said) = order(&["drain", &first]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.starts_with(&format!("{} takes over.\n", waiting.expect("a node"))), "{said}");
     b.await_ready();
+    // The drained node starts again, is still drained, and takes no work.
     a.await_standby();
-    let (playing, waiting) = (node_that(&cluster, "plays"), node_that(&cluster, "stands by"));
-    assert_eq!(order(&["drain", &waiting.clone().expect("a node")]).0, Some(0));
-    assert!(b.is_ready(), "a node that stands by can be drained at any time");
+    until("the node is drained", || {
+        node_that(&cluster, "drained").is_some_and(|drained| drained != first)
+    });
+    let (playing, drained) = (node_that(&cluster, "plays"), node_that(&cluster, "drained"));
+    let (code, said) = order(&["drain", playing.as_deref().expect("a node")]);
+    assert!(code == Some(2) && said.contains("start another one first"), "{said}");
+    let (code, said) = order(&["move", drained.as_deref().expect("a node")]);
+    assert!(code == Some(2) && said.contains("is drained"), "{said}");
+    assert_eq!(order(&["drain", drained.as_deref().expect("a node")]).0, Some(0), "it is already");
+    assert_eq!(order(&["undrain", drained.as_deref().expect("a node")]).0, Some(0));
+    let waiting = node_that(&cluster, "stands by");
+    assert_eq!(waiting, drained);
+    assert!(b.is_ready());
     let (code, said) = order(&["move", &playing.expect("a node")]);
     assert!(code == Some(0) && said.contains("plays already"), "{said}");
     assert_eq!(order(&["move", &waiting.expect("a node")]).0, Some(0));

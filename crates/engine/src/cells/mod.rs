@@ -154,6 +154,11 @@ pub(crate) struct Cells {
     tournaments: HashMap<TournamentId, LiveTournament>,
     /// Tournaments whose secret is being looked up.
     starting: HashMap<TournamentId, TournamentPlan>,
+    /// Tournaments that are being read from the log, each with the number of the reading: another
+    /// engine may have the tournament in between.
+    resuming: HashMap<TournamentId, u64>,
+    /// How many tournaments were read since the start.
+    readings: u64,
     matches: Matches,
     watchers: Watchers,
     held_back: HashMap<MatchKey, HeldBack>,
@@ -166,7 +171,7 @@ pub(crate) struct Cells {
     /// returned.
     cut_off: BTreeSet<PlayerName>,
     counted: CellCounts,
-    /// Live matches that were folded at the start and are not resumed yet.
+    /// Live matches that were folded when their tournament was read, and are not resumed yet.
     folded_ahead: HashMap<MatchKey, RecoveredMatch>,
     /// Matches that other engines play.
     handed_out: BTreeSet<MatchKey>,
@@ -211,6 +216,8 @@ impl Cells {
     /// them. Players and spectators are told nothing, because nothing more is known here.
     pub(crate) fn drop_cell(&mut self, services: &mut Services, id: &TournamentId) {
         self.tournaments.remove(id);
+        self.resuming.remove(id);
+        self.folded_ahead.retain(|key, _| key.tournament != *id);
         for key in self.matches.in_tournament(id) {
             let sent = self.matches.remove(&key).map_or_else(Vec::new, |live| live.sent);
             sent.iter().for_each(|sent| sent.recall(services, &key));
@@ -332,11 +339,6 @@ impl Cells {
         Some(Secrets::Known(live.secret.of_match(&key.id)))
     }
 
-    /// Keeps matches that were folded ahead, until their tournaments resume.
-    pub(crate) fn fold_ahead(&mut self, folded: HashMap<MatchKey, RecoveredMatch>) {
-        self.folded_ahead = folded;
-    }
-
     /// Ends a start: all tournaments that ran before are resumed.
     pub(crate) fn all_resumed(&mut self) {
         self.folded_ahead.clear();
@@ -349,6 +351,7 @@ mod tests {
     use super::*;
     use crate::lobby::LobbyCell;
     use crate::port::{Answer, GivenAnswer};
+    use crate::recover::read_tournaments;
     use crate::seats::PlayerSeat;
     use crate::{AskId, ConnId, Effect, Effects, HousePlayers, LobbySnapshot, ReadError};
     use crate::{SeatKind, Settings, StreamReader, Wire};
@@ -438,7 +441,7 @@ mod tests {
         let mut plan = plan(&services.games, players.clone());
         plan.policy.rules.time.answer_ms = 10_000;
         let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
-        cells.take_up(cx, plan).unwrap();
+        take_up(&mut cells, cx, plan);
         settle(&mut cells, &mut services, &lobby);
         let [ann, _] = players;
         (cells, services, lobby, ann)
@@ -494,6 +497,13 @@ mod tests {
         assert_eq!(faults, [("ann".to_owned(), agon_core::FaultKind::Timeout)]);
     }
 
+    /// Resumes a tournament from the log.
+    fn take_up(cells: &mut Cells, cx: &mut Context<'_>, plan: TournamentPlan) {
+        let ids = [plan.id.clone()];
+        let mut stored = read_tournaments(&*cx.reader, &cx.games, &ids).unwrap();
+        cells.take_up(cx, plan, stored.remove(0)).unwrap();
+    }
+
     /// Runs a cell until it appends nothing more; returns the players that were asked.
     fn settle(cells: &mut Cells, services: &mut Services, lobby: &LobbyCell) -> Vec<String> {
         let (mut effects, mut asked) = (Effects::default(), Vec::new());
@@ -529,7 +539,7 @@ mod tests {
         let (mut cells, plan) = (Cells::default(), house_plan(&services.games));
         let accounts = lobby.accounts();
         let cx = &mut Context { services: &mut services, accounts };
-        cells.take_up(cx, plan).unwrap();
+        take_up(&mut cells, cx, plan);
         let asked = settle(&mut cells, &mut services, &lobby);
         assert_eq!(asked, ["house:greedy", "house:random"]);
         assert_eq!((cells.tournament_count(), cells.match_count()), (1, 1));

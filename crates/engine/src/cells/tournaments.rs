@@ -5,7 +5,7 @@ use super::programs::{AskedProgram, dropped_programs, tell_programs_the_end};
 use crate::engines::ToLobby;
 use crate::follow_up::{Conclusion, FollowUp};
 use crate::journal::StreamKey;
-use crate::recover::secret_in;
+use crate::recover::{StoredTournament, secret_in};
 use crate::results::Report;
 use crate::services::{Context, Services};
 use crate::timers::Timer;
@@ -114,18 +114,51 @@ impl Cells {
         }
     }
 
+    /// Has the driver read a tournament from the log, to resume it then.
+    pub(crate) fn begin_resuming(&mut self, cx: &mut Context<'_>, id: &TournamentId) {
+        if !cx.stopping {
+            self.readings += 1;
+            self.resuming.insert(id.clone(), self.readings);
+            cx.effects.push(Effect::ReadTournament { id: id.clone(), reading: self.readings });
+        }
+    }
+
+    /// Notes that a tournament was read; returns whether this engine still wants to resume it.
+    pub(crate) fn end_resuming(&mut self, id: &TournamentId, reading: u64) -> bool {
+        let is_wanted = self.resuming.get(id) == Some(&reading);
+        if is_wanted {
+            self.resuming.remove(id);
+        }
+        is_wanted
+    }
+
+    /// Returns whether a tournament is being read from the log.
+    pub(crate) fn is_resuming(&self, id: &TournamentId) -> bool {
+        self.resuming.contains_key(id)
+    }
+
+    /// Returns whether any tournament is being read from the log.
+    pub(crate) fn is_resuming_any(&self) -> bool {
+        !self.resuming.is_empty()
+    }
+
     /// Resumes a tournament from the log, or starts it if the log has no record of it.
     pub(crate) fn take_up(
         &mut self,
         cx: &mut Context<'_>,
         plan: TournamentPlan,
+        stored: StoredTournament,
     ) -> Result<(), EngineError> {
-        let Some(secret) = claim(cx, &plan.id)? else {
+        let StoredTournament { secret, lines, end, matches, seen_at, .. } = stored;
+        cx.note_seen(seen_at);
+        let Some(secret) = secret else {
             make_secret(cx, plan);
             return Ok(());
         };
+        cx.journals.claim(&plan.id);
+        cx.journals.close(&StreamKey::Secret(plan.id.clone()));
+        self.folded_ahead.extend(matches);
         let stream = StreamKey::Tournament(plan.id.clone());
-        let (lines, end) = cx.load_chained(&stream.name())?;
         let Some(began_at) = lines.first().map(|line| line.at) else {
             if cx.plays(TournamentPart::Matches) {
                 return Ok(());
@@ -607,16 +640,6 @@ fn note_departed(cx: &mut Context<'_>, id: &TournamentId, player: &PlayerName, i
         let (tournament, player) = (id.clone(), player.clone());
         cx.pass_to_lobby(ToLobby::Departed { tournament, player, is_out });
     }
-}
-
-/// Claims a tournament for this server; returns its secret, if the log has it.
-fn claim(cx: &mut Context<'_>, id: &TournamentId) -> Result<Option<Secret>, EngineError> {
-    cx.journals.claim(id);
-    let secret = cx.known_secret(id)?;
-    if secret.is_some() {
-        cx.journals.close(&StreamKey::Secret(id.clone()));
-    }
-    Ok(secret)
 }
 
 /// Makes the secret of a tournament, which starts when the secret is durable.

@@ -49,8 +49,8 @@ pub struct Lender {
     nodes: BTreeMap<String, LinkedNode>,
     /// Nodes whose loans are not taken back yet.
     lost: Vec<LostNode>,
-    /// How many engines have joined since the start.
-    engines: u16,
+    /// The number of the engine that joined last; that of the lobby before the first.
+    last_engine: EngineId,
 }
 
 impl Lender {
@@ -91,12 +91,31 @@ impl Lender {
     }
 
     /// Opens a link to a node that has offered itself, under the epoch of its loan. Returns the
-    /// number of its engine.
-    pub fn open(&mut self, node: String, attempt: u64, link: u64, now: Duration) -> EngineId {
-        self.engines += 1;
-        let (engine, receiver) = (EngineId(self.engines), LinkReceiver::after(0, now));
+    /// number of its engine; `None` if there are no more numbers.
+    pub fn open(
+        &mut self,
+        node: String,
+        attempt: u64,
+        link: u64,
+        now: Duration,
+    ) -> Option<EngineId> {
+        let engine = self.next_engine()?;
+        self.last_engine = engine;
+        let receiver = LinkReceiver::after(0, now);
         self.nodes.insert(node, LinkedNode { engine, link, attempt, receiver });
-        engine
+        Some(engine)
+    }
+
+    /// The next number after the last one that no node has. Numbers of lost nodes are used again,
+    /// but as late as possible. The lobby's own number is never used.
+    fn next_engine(&self) -> Option<EngineId> {
+        let last = self.last_engine.0;
+        let after = last.checked_add(1).into_iter().flat_map(|next| next..=u16::MAX);
+        let in_use = |engine: &EngineId| {
+            self.nodes.values().any(|node| node.engine == *engine)
+                || self.lost.iter().any(|lost| lost.engine == *engine)
+        };
+        after.chain(1..=last).map(EngineId).find(|engine| !in_use(engine))
     }
 
     /// Gives up the links to nodes that are silent.
@@ -155,7 +174,7 @@ mod tests {
     fn lost_node_gets_a_new_link_once_its_loan_is_taken_back() {
         let mut lender = Lender::default();
         assert!(matches!(lender.take(offer(1), NOW), FromNode::Offered { attempt: 1, .. }));
-        let engine = lender.open("b".to_owned(), 1, 7, NOW);
+        let engine = lender.open("b".to_owned(), 1, 7, NOW).unwrap();
         assert!(matches!(lender.take(offer(1), NOW), FromNode::Nothing), "an old offer");
         let FromNode::Lost(lost) = lender.take(offer(2), NOW) else { panic!() };
         assert_eq!(lost, LostNode { node: "b".to_owned(), engine });
@@ -163,13 +182,27 @@ mod tests {
         assert_eq!(lender.lost(), std::slice::from_ref(&lost));
         lender.taken_back(&lost);
         assert!(matches!(lender.take(offer(2), NOW), FromNode::Offered { attempt: 2, .. }));
-        assert_eq!(lender.open("b".to_owned(), 2, 8, NOW), EngineId(engine.0 + 1));
+        assert_eq!(lender.open("b".to_owned(), 2, 8, NOW), Some(EngineId(engine.0 + 1)));
+    }
+
+    #[test]
+    fn engine_numbers_start_again_after_the_last_one_and_are_never_the_lobbys() {
+        let mut lender = Lender::default();
+        let stays = lender.open("stays".to_owned(), 1, 1, NOW);
+        assert_eq!(stays, Some(EngineId(1)));
+        for round in 2..=200_000_u64 {
+            let engine = lender.open("b".to_owned(), round, round, NOW).unwrap();
+            assert!(engine != EngineId::LOBBY && Some(engine) != stays, "round {round}");
+            let FromNode::Lost(lost) = lender.take(offer(round + 1), NOW) else { panic!() };
+            assert_eq!(lost.engine, engine);
+            lender.taken_back(&lost);
+        }
     }
 
     #[test]
     fn silent_node_is_lost_and_its_late_packets_are_ignored() {
         let mut lender = Lender::default();
-        lender.open("b".to_owned(), 1, 7, NOW);
+        lender.open("b".to_owned(), 1, 7, NOW).unwrap();
         let (mut writer, mut frames) = (LinkWriter::new(7), Vec::new());
         (0..2).for_each(|_| writer.write(&Packet::Alive.encode(), |frame| frames.push(frame)));
         let late = frames.remove(1);

@@ -19,7 +19,7 @@ impl Engine {
         given: GivenAnswer,
         at: Timestamp,
     ) {
-        if self.cell_engines.moves_with(&id) {
+        if self.is_request_on_its_way(&id) {
             // The next engine asks again.
             return;
         }
@@ -43,6 +43,9 @@ impl Engine {
         id: RequestId,
         answer: Answer,
     ) {
+        if self.is_request_on_its_way(&id) {
+            return;
+        }
         let outcome = self.send_to_cells(player, FromSeat::Answer(answer));
         let Err(RejectedAnswer { key, rejection }) = outcome else {
             return self.forgive_junk(conn);

@@ -243,7 +243,7 @@ impl Engine {
     /// Withdraws a sign-up, or leaves a running tournament; confirms it when all of it is durable.
     pub(crate) fn leave(&mut self, conn: ConnId, player: PlayerName, tournament: TournamentId) {
         let tournament = self.lobby.state().left_by(tournament, &player);
-        if self.cell_engines.moves.has(&tournament) {
+        if self.is_on_its_way(&tournament) {
             let detail = "the tournament is moving to another node; try again in a second";
             return self.refuse(conn, "refused", detail.to_owned());
         }

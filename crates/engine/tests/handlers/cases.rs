@@ -201,6 +201,10 @@ fn tournament_of_a_lost_engine_continues_with_the_same_request() {
     let mut bench = players();
     bench.commit();
     let mut all = bench.give(Input::EngineLost(EngineId(1)));
+    if crate::CELL_ENGINES != 0 {
+        // Both players learn that nobody hears them for now.
+        assert_eq!(all[..2], ["send 1 notice unreachable", "send 2 notice unreachable"]);
+    }
     all.extend(bench.commit());
     let again = all.iter().filter(|effect| *effect == "ask 1 r1m1.1.0.0").count();
     assert_eq!(again, usize::from(crate::CELL_ENGINES != 0), "{all:?}");
@@ -239,6 +243,48 @@ fn player_whose_login_is_in_flight_at_the_deadline_of_a_restart_stays_logged_in(
     assert_eq!(said, ["append lobby: account-logged-in"]);
     assert_eq!(bench.pass(1), NOTHING);
     assert_eq!(bench.commit(), ["send 1 welcome", "admit 1", "note login good"]);
+}
+
+#[test]
+fn engine_hears_others_while_a_tournament_is_read_from_the_log() {
+    let mut bench = players();
+    bench.commit();
+    if crate::CELL_ENGINES == 0 {
+        return;
+    }
+    bench.is_reading_slow = true;
+    bench.give(Input::EngineLost(EngineId(1)));
+    // Nobody is asked, and nobody rejects what the players of the tournament say.
+    assert_eq!(bench.answer(1, "r1m1.1.0.0", KEEP), NOTHING);
+    let withdrawn = bench.say(2, r#"{"type":"withdraw","tournament":"cup"}"#);
+    assert_eq!(withdrawn, ["send 2 error refused"]);
+    assert_eq!(bench.say(2, r#"{"type":"ping"}"#), ["send 2 pong"]);
+    let mut all = bench.read();
+    all.extend(bench.commit());
+    assert!(all.contains(&"ask 1 r1m1.1.0.0".to_owned()), "{all:?}");
+    assert!(!all.iter().any(|effect| effect.contains("fault")), "{all:?}");
+    let answered = bench.answer(1, "r1m1.1.0.0", KEEP);
+    assert_eq!(answered, ["append match/cup/r1m1: answer-accepted"]);
+}
+
+#[test]
+fn tournament_that_moves_on_while_it_is_read_is_resumed_once() {
+    let mut bench = players();
+    bench.commit();
+    if crate::CELL_ENGINES == 0 {
+        return;
+    }
+    bench.is_reading_slow = true;
+    // It moves to engine 2, which is lost before it has read the tournament.
+    move_cup(&mut bench);
+    bench.commit();
+    let lost = bench.give(Input::EngineLost(EngineId(2)));
+    assert!(lost.contains(&"read cup".to_owned()), "{lost:?}");
+    let late = bench.read();
+    let mut all = bench.read();
+    all.extend(bench.commit());
+    let asked = late.iter().chain(&all).filter(|effect| *effect == "ask 1 r1m1.1.0.0").count();
+    assert_eq!(asked, 1, "{late:?} {all:?}");
 }
 
 /// The order that moves the tournament of the two players to the engine that does not own it.

@@ -14,7 +14,7 @@ use agon_engine::query::{Decide, OpenSignUp, Query, RemoteQuery};
 use agon_engine::{
     AskId, ConnId, Effect, Effects, Engine, EngineId, EngineRole, EngineStatus, HousePlayers,
     Input, LobbySnapshot, LocalPlayers, Note, PeerSaid, QueryId, ReadError, Record, SeatKind,
-    Settings, StreamKey, StreamReader, Time, TournamentPart, Wire,
+    Settings, StreamKey, StreamReader, Time, TournamentPart, Wire, read_tournaments,
 };
 use agon_games::Registry;
 use agon_wire::native::{self, Hello};
@@ -87,6 +87,10 @@ pub(crate) struct Bench {
     /// The latest request that each connection was called for.
     called: BTreeMap<ConnId, AskId>,
     secrets_wanted: Vec<(EngineId, TournamentId)>,
+    /// The tournaments that engines want to read, each with the number of its reading.
+    tournaments_wanted: VecDeque<(EngineId, TournamentId, u64)>,
+    /// True if the driver is busy reading: tournaments wait for [`Bench::read`].
+    pub(crate) is_reading_slow: bool,
     /// The queries that other engines answer.
     forwarded: BTreeMap<QueryId, RemoteQuery>,
 }
@@ -123,6 +127,8 @@ impl Bench {
             last_asked: None,
             called: BTreeMap::new(),
             secrets_wanted: Vec::new(),
+            tournaments_wanted: VecDeque::new(),
+            is_reading_slow: false,
             forwarded: BTreeMap::new(),
         };
         bench.words();
@@ -221,6 +227,13 @@ impl Bench {
         let stream = StreamKey::Tournament(TournamentId::from(id));
         let lines = Ok(self.streams.lock().unwrap()[&stream.name()].clone());
         self.give(Input::Loaded { stream, lines })
+    }
+
+    /// The driver reads the tournament that was wanted first.
+    pub(crate) fn read(&mut self) -> Vec<String> {
+        let (from, id, reading) = self.tournaments_wanted.pop_front().expect("one is wanted");
+        self.engine_read(from, &id, reading);
+        self.words()
     }
 
     /// Asks the engine something.
@@ -424,10 +437,24 @@ impl Bench {
                 let stream = StreamKey::Secret(id);
                 let lines = Ok(self.lines(&stream.name()));
                 self.engine_mut(from).handle(now, Input::Loaded { stream, lines });
+            } else if !self.is_reading_slow
+                && let Some((from, id, reading)) = self.tournaments_wanted.pop_front()
+            {
+                self.engine_read(from, &id, reading);
             } else {
                 return words;
             }
         }
+    }
+
+    /// The driver has read a tournament from the log.
+    fn engine_read(&mut self, from: EngineId, id: &TournamentId, reading: u64) {
+        let reader = MemoryReader(Arc::clone(&self.streams));
+        let ids = [id.clone()];
+        let stored = read_tournaments(&reader, &Registry::standard(), &ids);
+        let stored = stored.map(|mut stored| Box::new(stored.remove(0)));
+        let time = self.time_of(from);
+        self.engine_mut(from).handle(time, Input::TournamentRead { reading, stored });
     }
 
     fn words_of(&mut self, from: EngineId) -> Vec<String> {
@@ -445,6 +472,9 @@ impl Bench {
             if let Effect::Call { conn, tell } = &effect {
                 let ask = tell.ask.iter().map(|ask| (*conn, ask.id.clone()));
                 self.called.extend(ask);
+            }
+            if let Effect::ReadTournament { id, reading } = &effect {
+                self.tournaments_wanted.push_back((from, id.clone(), *reading));
             }
             if let Effect::Load(StreamKey::Secret(id)) = &effect {
                 self.secrets_wanted.push((from, id.clone()));
@@ -510,6 +540,7 @@ fn in_words(effect: &Effect, effects: &Effects) -> Option<String> {
         }
         Effect::CheckPassword { conn, account, .. } => format!("check password {conn} {account}"),
         Effect::Load(stream) => format!("load {}", stream.name()),
+        Effect::ReadTournament { id, .. } => format!("read {id}"),
         Effect::AskHouse(question) => format!("ask {} {}", question.player, question.request),
         Effect::HandOut(plan) => format!("hand out {}", plan.id),
         Effect::Report(report) => format!("report {}", report.key.id),

@@ -6,7 +6,7 @@
 
 use super::nats::{Bus, BusEvent};
 use super::sender::{send_alone, subject_of};
-use super::{BusInbox, LinkSender, Packet};
+use super::{BusInbox, LinkSender, Packet, StandbyMeters};
 use crate::driver::{Handle, Message, NodeEngine, Parts};
 use crate::engine::links::{ALIVE_PAUSE, Borrower, FromLobby};
 use crate::engine::{EngineId, Input};
@@ -42,6 +42,7 @@ impl CellsNode {
         games: Registry,
         settings: Settings,
         runtime: tokio::runtime::Handle,
+        meters: Arc<StandbyMeters>,
     ) -> CellsNode {
         let shared = Arc::new(Shared::default());
         let parts = Parts::new(log.clone(), games, Houses::standard(), settings, runtime);
@@ -53,6 +54,7 @@ impl CellsNode {
             parts: Arc::new(parts),
             begun: Instant::now(),
             borrower: Borrower::new(node),
+            meters,
             link: None,
         };
         CellsNode { shared, thread: thread::spawn(move || runner.run(events)) }
@@ -88,6 +90,7 @@ struct Runner {
     parts: Arc<Parts>,
     begun: Instant,
     borrower: Borrower,
+    meters: Arc<StandbyMeters>,
     link: Option<LobbyLink>,
 }
 
@@ -101,7 +104,7 @@ impl Runner {
                     self.borrower.set_up(false);
                     self.end_link("the connection to the bus is lost");
                 }
-                Ok(BusEvent::Message(bytes)) => self.take(bytes),
+                Ok(BusEvent::Message(message)) => self.take(message.into_bytes()),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
             if self.shared.is_stopping.load(Ordering::Acquire) {
@@ -121,6 +124,12 @@ impl Runner {
 
     /// Offers the node, or checks that its link still stands.
     fn look_after_link(&mut self) {
+        if self.log.is_drained() {
+            if let Some(link) = &self.link {
+                tracing::info!(lobby = link.lobby, "an operator drains this node");
+            }
+            return self.drain();
+        }
         let owner = self.owner();
         let now = self.begun.elapsed();
         let Some(link) = &self.link else {
@@ -132,6 +141,7 @@ impl Runner {
             return;
         };
         link.sender.send(&Packet::Alive);
+        self.meters.note_decisions(link.handle.meters().decisions.load(Ordering::Relaxed));
         if link.engine.is_finished() {
             self.end_link("the engine has ended");
         } else if let Some(why) = self.borrower.doubt(owner.as_deref(), now) {
@@ -206,6 +216,7 @@ impl Runner {
         if let Err(error) = self.log.end_loan() {
             tracing::warn!("{error}");
         }
+        self.meters.end_engine();
         self.borrower.ended();
     }
 }

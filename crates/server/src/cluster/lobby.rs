@@ -2,9 +2,11 @@
 //!
 //! A thread reads the bus. It opens a link when a node offers itself, and gives a link up as
 //! [`Lender`] says. Then it takes the node's cell back in the database, and tells the lobby's
-//! engine, which resumes the tournaments.
+//! engine, which resumes the tournaments. Another thread asks the database ([`super::loans`]): a
+//! slow database must not keep this one from saying that the node is alive.
 
 use super::BusInbox;
+use super::loans::{Answer, Loans};
 use super::nats::{Bus, BusEvent};
 use super::{LinkSender, Packet};
 use crate::clock;
@@ -70,11 +72,13 @@ impl NodeLinks {
     pub fn start(node: String, inbox: BusInbox, log: Arc<PostgresLog>) -> Arc<NodeLinks> {
         let links = Arc::new(NodeLinks { state: Mutex::default() });
         let BusInbox { bus, events } = inbox;
+        let loans = Loans::start(Arc::clone(&log));
         let hub = Hub {
             links: Arc::clone(&links),
             node,
             bus,
             log,
+            loans,
             begun: Instant::now(),
             lender: Lender::default(),
             early: Vec::new(),
@@ -156,6 +160,8 @@ struct Hub {
     node: String,
     bus: Arc<Bus>,
     log: Arc<PostgresLog>,
+    /// The loans in the database.
+    loans: Loans,
     begun: Instant,
     lender: Lender,
     /// Messages to the lobby's engine, which is not open yet.
@@ -170,14 +176,18 @@ impl Hub {
     fn run(mut self, events: &Receiver<BusEvent>) {
         let mut due = Instant::now();
         loop {
-            match events.recv_timeout(due.saturating_duration_since(Instant::now())) {
+            let pause = due.saturating_duration_since(Instant::now());
+            match events.recv_timeout(self.loans.pause(pause)) {
                 Ok(BusEvent::Up) | Err(RecvTimeoutError::Timeout) => {}
                 Ok(BusEvent::Down) => {
                     let lost = self.lender.lose_all();
                     lost.iter().for_each(|lost| self.given_up(lost));
                 }
-                Ok(BusEvent::Message(bytes)) => self.take(bytes),
+                Ok(BusEvent::Message(message)) => self.take(message.into_bytes()),
                 Err(RecvTimeoutError::Disconnected) => return,
+            }
+            while let Some(answer) = self.loans.answer() {
+                self.answered(answer);
             }
             if due <= Instant::now() {
                 due = Instant::now() + ALIVE_PAUSE;
@@ -227,22 +237,38 @@ impl Hub {
         }
     }
 
-    /// Opens a link to a node, which lends it a cell.
-    fn offered(&mut self, name: String, attempt: u64) {
+    /// Begins to lend a cell to a node, for which a link is opened then.
+    fn offered(&mut self, node: String, attempt: u64) {
         let is_open = !matches!(self.links.state().phase, Phase::Opening | Phase::Stopping);
-        let may_lend = is_open && self.log.standing() == LogStanding::Owner;
-        if !may_lend {
-            return;
+        if is_open && self.log.standing() == LogStanding::Owner {
+            self.loans.lend(node, attempt);
         }
-        // The node offers itself again if this fails.
-        let Ok(Some(link)) = self.log.lend(&name) else { return };
+    }
+
+    fn answered(&mut self, answer: Answer) {
+        match answer {
+            Answer::Lent { node, attempt, link } => self.open_link(node, attempt, link),
+            Answer::TakenBack(lost) => {
+                self.lender.taken_back(&lost);
+                self.deliver(Message::Input(Input::EngineLost(lost.engine)));
+            }
+            Answer::Moves(moves) => moves.into_iter().for_each(|(id, node)| self.order(id, &node)),
+        }
+    }
+
+    /// Opens a link to a node that has a cell now.
+    fn open_link(&mut self, name: String, attempt: u64, link: u64) {
         let sender = Arc::new(LinkSender::new(Arc::clone(&self.bus), &name, link));
         let mut state = self.links.state();
+        // The node offers itself again.
         if matches!(state.phase, Phase::Opening | Phase::Stopping) {
             return;
         }
-        let engine = self.lender.open(name.clone(), attempt, link, self.begun.elapsed());
-        state.engines = engine.0;
+        let opened = self.lender.open(name.clone(), attempt, link, self.begun.elapsed());
+        let Some(engine) = opened else {
+            return tracing::error!(node = name, "too many nodes; this one stands by only");
+        };
+        state.engines = state.engines.max(engine.0);
         state.senders.insert(engine, Arc::clone(&sender));
         // Before the node reads the lobby: it must miss no event.
         if let Phase::Running(handle) = &state.phase {
@@ -306,40 +332,37 @@ impl Hub {
         ended.into_iter().for_each(|watcher| self.deliver(Message::EndWatch(watcher)));
     }
 
-    /// Takes the cells of lost nodes back, then lets the lobby's engine resume their tournaments.
+    /// Takes the cells of lost nodes back. Then the lobby's engine resumes their tournaments.
     fn take_back(&mut self) {
-        if self.lender.lost().is_empty() || self.log.standing() != LogStanding::Owner {
-            return;
-        }
-        for lost in self.lender.lost().to_vec() {
-            // The next turn tries again if this fails.
-            if self.log.take_back(Some(&lost.node)).is_ok() {
-                self.lender.taken_back(&lost);
-                self.deliver(Message::Input(Input::EngineLost(lost.engine)));
-            }
+        if self.log.standing() == LogStanding::Owner {
+            self.lender.lost().iter().for_each(|lost| self.loans.take_back(lost));
         }
     }
 
-    /// Takes the orders of operators to move tournaments.
+    /// Looks for orders of operators to move tournaments.
     fn take_orders(&mut self) {
         let is_owner = self.log.standing() == LogStanding::Owner;
-        if self.orders_due > Instant::now() || !is_owner || self.handle().is_none() {
-            return;
+        if self.orders_due <= Instant::now() && is_owner && self.handle().is_some() {
+            self.orders_due = Instant::now() + ORDERS_PAUSE;
+            self.loans.take_moves();
         }
-        self.orders_due = Instant::now() + ORDERS_PAUSE;
-        // A database that does not answer now is asked again.
-        for (tournament, node) in self.log.take_moves().unwrap_or_default() {
-            let to = match self.lender.engine_of(&node) {
-                Some(engine) => engine,
-                None if node == self.node => EngineId::LOBBY,
-                None => {
-                    tracing::warn!(tournament, node, "the node owns no tournaments; nothing moves");
-                    continue;
-                }
-            };
-            tracing::info!(tournament, node, "an operator moves a tournament");
-            let tournament = TournamentId::from_text(&tournament);
-            self.deliver(Message::Input(Input::Move { tournament, to }));
-        }
+    }
+
+    /// Carries out an operator's order to move a tournament.
+    fn order(&mut self, tournament: String, node: &str) {
+        let to = match self.lender.engine_of(node) {
+            Some(engine) => engine,
+            None if node == self.node => EngineId::LOBBY,
+            None => {
+                return tracing::warn!(
+                    tournament,
+                    node,
+                    "the node owns no tournaments; nothing moves"
+                );
+            }
+        };
+        tracing::info!(tournament, node, "an operator moves a tournament");
+        let tournament = TournamentId::from_text(&tournament);
+        self.deliver(Message::Input(Input::Move { tournament, to }));
     }
 }

@@ -17,7 +17,11 @@
 //! about a node, or about the bus, costs time and nothing else.
 
 mod cells;
+#[doc(hidden)]
+pub mod fuzzing;
+mod loans;
 mod lobby;
+mod meters;
 mod nats;
 mod relay;
 mod sender;
@@ -25,6 +29,7 @@ mod sender;
 pub(crate) use crate::engine::links::Packet;
 pub use cells::CellsNode;
 pub use lobby::NodeLinks;
+pub use meters::StandbyMeters;
 pub use nats::BusAddress;
 pub(crate) use relay::{Accepted, RelayStream, RelayTimes, Rewound, SeatGuard};
 pub use relay::{PortConnections, RelayPort, Relays, StandbyListener};

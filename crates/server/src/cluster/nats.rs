@@ -38,8 +38,16 @@ const QUEUE_MAX: usize = 64 << 20;
 /// From how many waiting bytes on a sender that can wait should wait.
 const QUEUE_BUSY: usize = 4 << 20;
 
+/// How much memory a message gets before its bytes arrive.
+const FIRST_READ_MAX: usize = 64 << 10;
+
 /// The largest message that a server sends.
 const MESSAGE_MAX: usize = 64 << 20;
+
+/// How many messages, and how many bytes of them, may wait to be handled here. A node that is
+/// further behind gives the connection up.
+const INBOX_MESSAGES_MAX: usize = 100_000;
+const INBOX_BYTES_MAX: usize = 128 << 20;
 
 /// The servers of a bus, and who connects to them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -83,7 +91,61 @@ pub(crate) enum BusEvent {
     /// The connection is lost. Messages in both directions may be lost.
     Down,
     /// A message to the subject.
-    Message(Vec<u8>),
+    Message(Received),
+}
+
+/// A message that takes a place in the inbox until it is handled.
+pub(crate) struct Received {
+    bytes: Vec<u8>,
+    place: Place,
+}
+
+impl Received {
+    /// The bytes of the message, which leaves the inbox.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        drop(self.place);
+        self.bytes
+    }
+}
+
+/// The bounds of the inbox, and what is in it.
+struct Inbox {
+    messages_max: usize,
+    bytes_max: usize,
+    messages: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+impl Inbox {
+    fn new(messages_max: usize, bytes_max: usize) -> Arc<Inbox> {
+        let (messages, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Arc::new(Inbox { messages_max, bytes_max, messages, bytes })
+    }
+
+    /// Adds a message; an error says that the inbox is full.
+    fn add(self: &Arc<Inbox>, bytes: Vec<u8>) -> std::io::Result<Received> {
+        let messages = self.messages.fetch_add(1, Ordering::AcqRel) + 1;
+        let all = self.bytes.fetch_add(bytes.len(), Ordering::AcqRel) + bytes.len();
+        let place = Place { inbox: Arc::clone(self), len: bytes.len() };
+        if messages > self.messages_max || all > self.bytes_max {
+            let why = format!("this node is behind: {messages} messages ({all} bytes) wait");
+            return Err(std::io::Error::other(why));
+        }
+        Ok(Received { bytes, place })
+    }
+}
+
+/// The place of a message in the inbox.
+struct Place {
+    inbox: Arc<Inbox>,
+    len: usize,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.inbox.messages.fetch_sub(1, Ordering::AcqRel);
+        self.inbox.bytes.fetch_sub(self.len, Ordering::AcqRel);
+    }
 }
 
 /// A client of the bus. It ends when it is dropped.
@@ -117,9 +179,18 @@ impl Queue {
 impl Bus {
     /// Connects to a bus and subscribes to a subject. It tries until it succeeds.
     pub(crate) fn start(address: BusAddress, subject: String) -> (Bus, Receiver<BusEvent>) {
+        Bus::start_with(address, subject, Inbox::new(INBOX_MESSAGES_MAX, INBOX_BYTES_MAX))
+    }
+
+    fn start_with(
+        address: BusAddress,
+        subject: String,
+        inbox: Arc<Inbox>,
+    ) -> (Bus, Receiver<BusEvent>) {
         let (sender, events) = channel();
         let queue = Arc::new(Mutex::new(None));
-        let client = Client { address, subject, events: sender, queue: Arc::downgrade(&queue) };
+        let weak = Arc::downgrade(&queue);
+        let client = Client { address, subject, events: sender, inbox, queue: weak };
         thread::spawn(move || client.run());
         (Bus { queue }, events)
     }
@@ -171,6 +242,7 @@ struct Client {
     address: BusAddress,
     subject: String,
     events: Sender<BusEvent>,
+    inbox: Arc<Inbox>,
     queue: std::sync::Weak<Mutex<Option<Queue>>>,
 }
 
@@ -253,7 +325,9 @@ impl Client {
         let mut is_heard = self.events.send(BusEvent::Up).is_ok();
         let mut lost = None;
         while is_heard && self.queue.strong_count() > 0 {
-            match read_message(&mut reader, &own) {
+            let answer_ping = || own.add(b"PONG\r\n".to_vec());
+            let read = read_message(&mut reader, answer_ping);
+            match read.and_then(|read| read.map(|bytes| self.inbox.add(bytes)).transpose()) {
                 Ok(Some(message)) => {
                     is_heard = self.events.send(BusEvent::Message(message)).is_ok()
                 }
@@ -308,7 +382,7 @@ fn write_all(mut socket: TcpStream, outgoing: &Receiver<Vec<u8>>, waiting: &Atom
     let _ = socket.shutdown(Shutdown::Both);
 }
 
-fn read_line(reader: &mut BufReader<TcpStream>) -> std::io::Result<String> {
+fn read_line(reader: &mut impl BufRead) -> std::io::Result<String> {
     let mut line = String::new();
     reader.by_ref().take(LINE_MAX).read_line(&mut line)?;
     match line.strip_suffix("\r\n") {
@@ -318,28 +392,42 @@ fn read_line(reader: &mut BufReader<TcpStream>) -> std::io::Result<String> {
     }
 }
 
-/// Reads one operation; returns the message if it is one.
+/// Reads one operation; returns the message if it is one. The memory for a message grows as it
+/// arrives.
 fn read_message(
-    reader: &mut BufReader<TcpStream>,
-    answers: &Queue,
+    reader: &mut impl BufRead,
+    answer_ping: impl FnOnce(),
 ) -> std::io::Result<Option<Vec<u8>>> {
     let line = read_line(reader)?;
     if let Some(fields) = line.strip_prefix("MSG ") {
         let len: Option<usize> = fields.rsplit(' ').next().and_then(|len| len.parse().ok());
         let len = len.filter(|len| *len <= MESSAGE_MAX);
         let len = len.ok_or_else(|| invalid("a message without a length"))?;
-        let mut message = vec![0; len + 2];
-        reader.read_exact(&mut message)?;
+        let mut message = Vec::with_capacity(len.min(FIRST_READ_MAX) + 2);
+        reader.by_ref().take(len as u64 + 2).read_to_end(&mut message)?;
+        if message.len() != len + 2 {
+            return Err(invalid("the server closed the connection"));
+        }
         message.truncate(len);
         return Ok(Some(message));
     }
     if line == "PING" {
-        answers.add(b"PONG\r\n".to_vec());
+        answer_ping();
     }
     match line.starts_with("-ERR") {
         true => Err(invalid(&line)),
         false => Ok(None),
     }
+}
+
+/// Reads the messages in what a server sends, for the fuzzer.
+#[doc(hidden)]
+pub fn messages_in(mut bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut messages = Vec::new();
+    while let Ok(read) = read_message(&mut bytes, || {}) {
+        messages.extend(read);
+    }
+    messages
 }
 
 #[cfg(test)]
@@ -357,5 +445,52 @@ mod tests {
         {
             assert!(BusAddress::parse(bad).is_err(), "{bad}");
         }
+    }
+
+    /// Plays a NATS server that sends messages without end, as fast as they are read.
+    fn flood(message: &'static [u8]) -> (BusAddress, thread::JoinHandle<()>) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("nats://{}", listener.local_addr().unwrap());
+        let server = thread::spawn(move || {
+            let (mut socket, _) = listener.accept().unwrap();
+            socket.write_all(b"INFO {}\r\n").unwrap();
+            let mut reader = BufReader::new(socket.try_clone().unwrap());
+            while read_line(&mut reader).unwrap() != "PING" {}
+            socket.write_all(b"PONG\r\n").unwrap();
+            let head = format!("MSG a 1 {}\r\n", message.len());
+            let text = [head.as_bytes(), message, b"\r\n"].concat();
+            while socket.write_all(&text).is_ok() {}
+        });
+        (BusAddress::parse(&address).unwrap(), server)
+    }
+
+    #[test]
+    fn node_that_is_too_far_behind_gives_the_connection_up() {
+        for (messages_max, bytes_max, fits) in [(10, 1 << 20, 10), (1_000, 7 * 20, 20)] {
+            let (address, server) = flood(b"message");
+            let inbox = Inbox::new(messages_max, bytes_max);
+            let (bus, events) = Bus::start_with(address, "a".to_owned(), Arc::clone(&inbox));
+            // Nothing is taken out, until the connection is given up.
+            server.join().unwrap();
+            assert!(matches!(events.recv(), Ok(BusEvent::Up)));
+            let mut taken = 0;
+            while let Ok(BusEvent::Message(message)) = events.recv() {
+                assert_eq!(message.into_bytes(), b"message");
+                taken += 1;
+            }
+            assert_eq!(taken, fits);
+            let left =
+                (inbox.messages.load(Ordering::Acquire), inbox.bytes.load(Ordering::Acquire));
+            assert_eq!(left, (0, 0), "everything that was taken has left its place");
+            drop(bus);
+        }
+    }
+
+    #[test]
+    fn reader_takes_messages_and_stops_at_what_is_none() {
+        let text = b"INFO {}\r\nMSG a 1 2\r\nhi\r\nPING\r\nMSG a 1 0\r\n\r\nMSG a 1 9\r\nhi\r\n";
+        assert_eq!(messages_in(text), [b"hi".to_vec(), Vec::new()]);
+        assert!(messages_in(b"MSG a 1 99999999999\r\n").is_empty());
+        assert!(messages_in(&[0xff; 100]).is_empty());
     }
 }

@@ -4,6 +4,7 @@ use super::handle::{Alarm, Handle, Message, Shared};
 use super::held::HeldNotices;
 use super::house::HousePool;
 use super::others::{OtherEngines, RemoteLobby};
+use super::resume::TournamentReader;
 use super::{Driver, ServerError};
 use crate::cluster::LinkSender;
 use crate::engine::{Effects, Engine, EngineId, EngineRole, Settings};
@@ -82,6 +83,7 @@ impl Parts {
             replies: HashMap::new(),
             queries: 0,
             watchers: HashMap::new(),
+            tournaments: TournamentReader::default(),
             snapshot: None,
             failed: None,
             id,
@@ -137,7 +139,12 @@ impl NodeEngine {
 /// Has engines resume the tournaments that the lobby's engine gave them, each on a thread.
 pub(super) fn resume_all(drivers: Vec<Driver>) -> Result<Vec<Driver>, ServerError> {
     let resume = |mut driver: Driver| {
-        while let Ok(message) = driver.inbox.try_recv() {
+        loop {
+            let message = match driver.engine.is_resuming() {
+                true => driver.inbox.recv().ok(),
+                false => driver.inbox.try_recv().ok(),
+            };
+            let Some(message) = message.filter(|_| driver.failed.is_none()) else { break };
             driver.take(message);
         }
         match driver.failure() {

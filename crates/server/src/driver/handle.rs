@@ -260,6 +260,11 @@ impl Handle {
         self.send(Input::Stop);
     }
 
+    /// Tells the engine that all nodes of the cluster read records up to this version.
+    pub fn set_log_version(&self, version: u32) {
+        self.send(Input::LogVersion(version));
+    }
+
     /// Notes for the metrics how long this node took to take the log over.
     pub fn note_takeover(&self, took: std::time::Duration) {
         self.shared.meters.takeover_ms.store(took.as_millis() as u64, Ordering::Relaxed);

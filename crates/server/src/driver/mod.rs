@@ -26,6 +26,7 @@ mod held;
 mod house;
 mod notes;
 mod others;
+mod resume;
 
 use crate::clock;
 use crate::cluster::NodeLinks;
@@ -44,7 +45,7 @@ use crate::watch::Watcher;
 use crate::{auth, engine};
 use agon_bots::Houses;
 use agon_core::lobby::Lobby;
-use agon_core::{Millis, PlayerName, Timestamp};
+use agon_core::{Millis, PlayerName, Timestamp, TournamentId};
 use agon_driver::snapshot_of;
 use agon_games::Registry;
 use agon_store::{Append, AppendError, Doubt, Log, LogError, Turn};
@@ -56,6 +57,7 @@ pub(crate) use handle::{Archive, Message, Reply};
 use held::HeldNotices;
 use house::HousePool;
 use others::OtherEngines;
+use resume::TournamentReader;
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
@@ -186,6 +188,8 @@ pub struct Driver {
     replies: HashMap<QueryId, Reply>,
     queries: u64,
     watchers: HashMap<WatcherId, Watcher>,
+    /// Reads tournaments that the engine takes over.
+    tournaments: TournamentReader,
     snapshot: Option<JoinHandle<()>>,
     failed: Option<ServerError>,
     /// Which of the server's engines this is.
@@ -304,6 +308,10 @@ impl Driver {
         loop {
             self.submit();
             self.flush();
+            if matches!(self.others, OtherEngines::Lobby(_)) {
+                let decisions = self.engine.decisions();
+                self.handle.meters().decisions.store(decisions, Ordering::Relaxed);
+            }
             if self.held.next_due().is_some() {
                 self.release_until(clock::now_ms());
             }
@@ -504,7 +512,8 @@ impl Driver {
         }
     }
 
-    /// Tells the engine that records are durable, or that one was refused.
+    /// Tells the engine that records are durable, or that one was refused. A refusal that concerns
+    /// one stream drops its tournament here. Every other one ends this driver.
     fn committed(
         &mut self,
         time: Time,
@@ -512,11 +521,22 @@ impl Driver {
         results: Vec<Result<u64, AppendError>>,
     ) {
         for (stream, result) in streams.into_iter().zip(results) {
-            if let Err(error) = result {
-                self.failed = Some(error.into());
-                return self.feed(time, Input::Refused(stream));
+            match result {
+                Ok(_) => self.feed(time, Input::Committed(stream)),
+                Err(error) if is_about_one_stream(&error) && stream.tournament().is_some() => {
+                    let stream_name = stream.name();
+                    tracing::error!(
+                        %error,
+                        stream = stream_name,
+                        "the log refused a record; this node drops the tournament and plays on"
+                    );
+                    self.feed(time, Input::Refused(stream));
+                }
+                Err(error) => {
+                    self.failed = Some(error.into());
+                    return self.feed(time, Input::Refused(stream));
+                }
             }
-            self.feed(time, Input::Committed(stream));
         }
         self.flush();
     }
@@ -640,6 +660,7 @@ impl Driver {
                 self.check_password(conn, from, account, check);
             }
             Effect::Load(stream) => self.load(stream),
+            Effect::ReadTournament { id, reading } => self.read_tournament(id, reading),
             Effect::AskHouse(question) => {
                 if let Some(game) = self.engine.game_of(&question) {
                     self.houses.ask(*question, game.boxed_clone(), self.handle.clone());
@@ -835,6 +856,10 @@ impl Driver {
         self.handle.passwords().submit(attempt, is_wanted, work);
     }
 
+    fn read_tournament(&mut self, id: TournamentId, reading: u64) {
+        self.tournaments.read((id, reading), &self.log, &self.handle);
+    }
+
     /// Loads a stream on another thread.
     fn load(&self, stream: StreamKey) {
         let (log, handle) = (Arc::clone(&self.log), self.handle.clone());
@@ -933,6 +958,18 @@ impl Driver {
             }
         }
     }
+}
+
+/// Returns whether a refusal says nothing about other streams: somebody else has written this one,
+/// or its record is invalid.
+fn is_about_one_stream(error: &AppendError) -> bool {
+    matches!(
+        error,
+        AppendError::Conflict { .. }
+            | AppendError::BadStream { .. }
+            | AppendError::BadLine { .. }
+            | AppendError::BadSize { .. }
+    )
 }
 
 /// Checks or hashes a password. Slow on purpose.

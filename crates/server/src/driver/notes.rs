@@ -49,6 +49,9 @@ pub(super) fn report(meters: &Meters, note: &Note) {
             tracing::debug!(tournament = %key.tournament, r#match = %key.id, "a match is over");
         }
         Note::MatchStarted { .. } | Note::GameEnded { .. } => {}
+        Note::Rebalanced { tournament, to } => {
+            tracing::info!(%tournament, engine = to.0, "a tournament moves to a node with less to do");
+        }
         Note::TournamentStarted { tournament, players } => {
             tracing::info!(%tournament, players, "a tournament runs");
         }

@@ -164,11 +164,18 @@ fn delays(text: &mut Exposition, meters: &Meters) {
     text.histogram("agon_http_request_seconds", help, &meters.http_ms, 1e3);
 }
 
-/// The lease of this node on a log that several nodes share.
-fn cluster(text: &mut Exposition, lease: &Lease, meters: &Meters) {
+/// The lease of this node on a log that several nodes share, whether it plays or stands by.
+pub(super) fn lease(text: &mut Exposition, lease: &Lease) {
     text.gauge("agon_cells_owned", "Parts of the log that this node owns.", lease.cells as u64);
     let help = "Records rejected because another node owns the log.";
     text.counter("agon_fenced_total", help, lease.fenced);
+    let help = "How far the clocks of the database and of this machine have moved apart.";
+    text.seconds("agon_clock_drift_seconds", help, lease.clock_drift_ms.unsigned_abs());
+}
+
+/// The part of this node in a cluster.
+fn cluster(text: &mut Exposition, own: &Lease, meters: &Meters) {
+    lease(text, own);
     let help = "From the claim of the log to the end of reading it.";
     text.seconds("agon_takeover_seconds", help, meters.takeover_ms.load(Ordering::Relaxed));
 }

@@ -6,7 +6,7 @@
 
 use super::exposition::Exposition;
 use super::listener::CONNECTIONS_MAX;
-use super::metrics::Health;
+use super::metrics::{self, Health};
 use super::problem::Problem;
 use crate::cluster::{RelayPort, Rewound};
 use crate::net::{Stream, Tls, accept};
@@ -133,6 +133,12 @@ fn about_this_node(
             text.counter("agon_relay_bytes_total", help, counts.bytes);
             let help = "How often this node lost its link to the node with the lobby.";
             text.counter("agon_relay_links_lost_total", help, counts.links_lost);
+            let standing = relay.standing();
+            if let Some(lease) = standing.lease() {
+                metrics::lease(&mut text, &lease);
+                let help = "Answers accepted in tournaments that this node has owned.";
+                text.counter("agon_decisions_total", help, standing.decisions());
+            }
             let content_type = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
             return Some((content_type, text.into_text()).into_response());
         }

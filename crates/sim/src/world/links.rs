@@ -191,6 +191,7 @@ impl World {
         let now = self.now;
         let Some(links) = self.links_of(node) else { return };
         let engine = links.lender.open(other.clone(), attempt, link, since_begin(now));
+        let engine = engine.expect("fewer nodes than numbers");
         let other = number(&other);
         links.joined = engine.0;
         links.writers.insert(engine, (other, LinkWriter::new(link)));

@@ -17,7 +17,8 @@ use std::time::Duration;
 use crate::group::Group;
 use crate::name::check_for_reading;
 use crate::{
-    Append, AppendError, Done, DoneAll, Lease, Log, LogError, LogStanding, Meter, Snapshot,
+    Append, AppendError, Done, DoneAll, Lease, Log, LogError, LogStanding, Meter, ReaderShare,
+    Snapshot, StreamPart,
 };
 
 pub use lease::{CellRow, Claim, Node, NodeRow};
@@ -43,6 +44,8 @@ pub struct PostgresLog {
 /// The parts of a log that writes. The group is dropped first, and the lease last.
 struct Writing {
     group: Group,
+    /// The connection for questions about nodes and cells. They must not wait while a page reads.
+    control: Reader,
     ownership: Arc<Ownership>,
     heartbeat: Heartbeat,
 }
@@ -60,13 +63,14 @@ impl PostgresLog {
     pub fn open(url: &str, node: Node, cell_of: CellOf) -> Result<PostgresLog, LogError> {
         let database = Database::parse(url)?;
         let client = database.prepare()?;
+        let control = Reader::new(database.clone(), database.existing()?);
         let ownership = Arc::new(Ownership::new(node, cell_of));
         let heartbeat = Heartbeat::start(&database, &ownership)?;
         let meter = Arc::<Meter>::default();
         let writer = Writer::new(database.clone(), Arc::clone(&ownership), Arc::clone(&meter));
         let group = Group::start(writer)
             .map_err(|error| LogError::io("start a thread for", database.label(), &error))?;
-        let writing = Some(Writing { group, ownership, heartbeat });
+        let writing = Some(Writing { group, control, ownership, heartbeat });
         Ok(PostgresLog { reader: Reader::new(database, client), writing, meter })
     }
 
@@ -97,7 +101,7 @@ impl PostgresLog {
     fn try_claim(&self, cell: &str, may_steal: bool) -> Result<Claim, LogError> {
         let ownership = &self.writing()?.ownership;
         let claim = self
-            .reader
+            .control()
             .ask("claim in", |client| lease::claim(client, &ownership.node, cell, may_steal))?;
         if let Claim::Owned(epoch) = &claim {
             ownership.epochs().insert(cell.to_owned(), *epoch);
@@ -109,14 +113,16 @@ impl PostgresLog {
     pub fn release(&self, cell: &str) -> Result<(), LogError> {
         let ownership = &self.writing()?.ownership;
         let Some(epoch) = ownership.epochs().remove(cell) else { return Ok(()) };
-        self.reader.ask("release in", |client| lease::release(client, &ownership.node, cell, epoch))
+        self.control()
+            .ask("release in", |client| lease::release(client, &ownership.node, cell, epoch))
     }
 
-    /// Gives a cell to a node whose heartbeat is fresh, whoever owns it now. Returns whether there
+    /// Gives a cell to a node whose heartbeat is fresh, which is not drained and reads the log's
+    /// records, whoever owns it now. Returns whether there
     /// is such a node. It learns of it when it tries to claim the cell, and the owner at its next
     /// heartbeat or append.
     pub fn hand_over(&self, cell: &str, node: &str, lease: Duration) -> Result<bool, LogError> {
-        self.reader.ask("write", |client| lease::hand_over(client, cell, node, lease))
+        self.control().ask("write", |client| lease::hand_over(client, cell, node, lease))
     }
 
     /// Lends a node tournaments. The node writes them under the epoch that this returns, until this
@@ -128,7 +134,7 @@ impl PostgresLog {
         let loan = ownership.loans.fetch_add(1, Ordering::Relaxed) + 1;
         let epoch = (whole << LOANS_BITS) + loan;
         let (own, lent) = ((PostgresLog::WHOLE, whole), writer::lent_cell(node));
-        let lent = self.reader.ask("lend in", |client| {
+        let lent = self.control().ask("lend in", |client| {
             lease::lend(client, &ownership.node, own, (&lent, node, epoch))
         })?;
         Ok(lent.then_some(epoch))
@@ -140,7 +146,7 @@ impl PostgresLog {
         let ownership = &self.writing()?.ownership;
         let Some(whole) = ownership.epoch(PostgresLog::WHOLE) else { return Ok(()) };
         let (own, lent) = ((PostgresLog::WHOLE, whole), writer::lent_cell(node.unwrap_or("")));
-        self.reader.ask("take back in", |client| {
+        self.control().ask("take back in", |client| {
             lease::take_back(client, &ownership.node, own, (&lent, node.is_none()))
         })
     }
@@ -175,37 +181,57 @@ impl PostgresLog {
 
     /// All cells, sorted by name.
     pub fn cells(&self) -> Result<Vec<CellRow>, LogError> {
-        self.reader.ask("read", lease::cells)
+        self.control().ask("read", lease::cells)
     }
 
     /// The running tournaments, each with its node as far as the log shows it.
     pub fn running_tournaments(&self) -> Result<Vec<(String, String)>, LogError> {
-        self.reader.ask("read", lease::running_tournaments)
+        self.control().ask("read", lease::running_tournaments)
+    }
+
+    /// Raises the version of the log to the newest that all living nodes read. Returns the version
+    /// of the log, or `None` if this node does not own it.
+    pub fn raise_log_version(&self) -> Result<Option<u32>, LogError> {
+        let ownership = &self.writing()?.ownership;
+        let Some(whole) = ownership.epoch(PostgresLog::WHOLE) else { return Ok(None) };
+        let own = (PostgresLog::WHOLE, whole);
+        self.control().ask("write", |client| lease::raise_log_version(client, &ownership.node, own))
+    }
+
+    /// Has a node take no work from now on, or take work again. Returns whether there is such a
+    /// node.
+    pub fn set_drained(&self, node: &str, drained: bool) -> Result<bool, LogError> {
+        self.control().ask("write", |client| lease::set_drained(client, node, drained))
+    }
+
+    /// Returns whether an operator has drained this node, as of its last heartbeat.
+    pub fn is_drained(&self) -> bool {
+        self.writing.as_ref().is_some_and(|writing| writing.heartbeat.is_drained())
     }
 
     /// Orders that a running tournament moves to a node. The owner of the log carries it out.
     pub fn order_move(&self, tournament: &str, node: &str) -> Result<(), LogError> {
-        self.reader.ask("write", |client| lease::order_move(client, tournament, node))
+        self.control().ask("write", |client| lease::order_move(client, tournament, node))
     }
 
     /// Takes back an order to move a tournament; returns whether nobody has taken it.
     pub fn cancel_move(&self, tournament: &str) -> Result<bool, LogError> {
-        self.reader.ask("write", |client| lease::cancel_move(client, tournament))
+        self.control().ask("write", |client| lease::cancel_move(client, tournament))
     }
 
     /// Returns whether an order to move a tournament waits for the owner of the log.
     pub fn is_move_ordered(&self, tournament: &str) -> Result<bool, LogError> {
-        self.reader.ask("read", |client| lease::is_move_ordered(client, tournament))
+        self.control().ask("read", |client| lease::is_move_ordered(client, tournament))
     }
 
     /// Takes all orders to move tournaments: each tournament with the node that it moves to.
     pub fn take_moves(&self) -> Result<Vec<(String, String)>, LogError> {
-        self.reader.ask("write", lease::take_moves)
+        self.control().ask("write", lease::take_moves)
     }
 
     /// All nodes, sorted by name.
     pub fn nodes(&self) -> Result<Vec<NodeRow>, LogError> {
-        self.reader.ask("read", lease::nodes)
+        self.control().ask("read", lease::nodes)
     }
 
     /// Returns whether a commit waits for a second machine. Without one, the loss of the database's
@@ -215,6 +241,10 @@ impl PostgresLog {
             SELECT current_setting('synchronous_standby_names') <> ''
                AND current_setting('synchronous_commit') IN ('on', 'remote_apply')";
         self.reader.ask("read", |client| Ok(client.query_one(query, &[])?.get(0)))
+    }
+
+    fn control(&self) -> &Reader {
+        self.writing.as_ref().map_or(&self.reader, |writing| &writing.control)
     }
 
     fn writing(&self) -> Result<&Writing, LogError> {
@@ -248,6 +278,21 @@ impl Log for PostgresLog {
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError> {
         check_for_reading(stream)?;
         self.reader.load(stream, after)
+    }
+
+    fn load_together(&self, streams: &[&str]) -> Result<Vec<Vec<String>>, LogError> {
+        streams.iter().try_for_each(|stream| check_for_reading(stream))?;
+        self.reader.load_together(streams)
+    }
+
+    fn read_together(
+        &self,
+        streams: &[&str],
+        share: ReaderShare,
+        take: &mut dyn FnMut(StreamPart<'_>),
+    ) -> Result<(), LogError> {
+        streams.iter().try_for_each(|stream| check_for_reading(stream))?;
+        self.reader.read_together(streams, share, take)
     }
 
     fn another_reader(&self) -> Result<Option<Box<dyn Log>>, LogError> {
@@ -288,6 +333,7 @@ impl Log for PostgresLog {
             age: heartbeat.age(),
             cells: ownership.epochs().len(),
             fenced: ownership.fenced.load(Ordering::Relaxed),
+            clock_drift_ms: heartbeat.drift_ms(),
         })
     }
 

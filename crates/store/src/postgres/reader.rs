@@ -8,6 +8,7 @@ use postgres::Client;
 use super::schema::{Database, RECONNECT_PAUSE, is_lost};
 use crate::LogError;
 use crate::line::Header;
+use crate::log::{ReaderShare, StreamPart};
 
 const RECORDS: &str = "
     SELECT first_seq, count, checksum, lines FROM agon.records
@@ -16,6 +17,16 @@ const RECORDS: &str = "
         WHERE stream = $1 AND first_seq <= $2 ORDER BY first_seq DESC LIMIT 1
     ), 1) - 1
     ORDER BY first_seq";
+
+/// The records of several streams, each with the place of its stream among them.
+const TOGETHER: &str = "
+    SELECT wanted.place, record.first_seq, record.count, record.checksum, record.lines
+    FROM unnest($1::text[]) WITH ORDINALITY AS wanted (stream, place)
+    JOIN agon.records AS record ON record.stream = wanted.stream
+    ORDER BY wanted.place, record.first_seq";
+
+/// How many streams one query reads. Their records are in memory at once, here and in the database.
+const STREAMS_PER_QUERY: usize = 200;
 
 /// The streams one after another through the index, without reading the records between.
 const STREAMS: &str = "
@@ -68,34 +79,74 @@ impl Reader {
             return Ok(Vec::new());
         };
         let rows = self.ask("read", |client| client.query(RECORDS, &[&stream, &first]))?;
+        let mut records = Records { database: &self.database, stream, due: None };
         let mut lines = Vec::new();
-        let mut due = None;
-        for row in rows {
-            let (seq, count): (i64, i64) = (row.get(0), row.get(1));
-            let text: &str = row.get(3);
-            let bad = |reason: &str| LogError::BadRecord {
-                path: self.database.label().clone(),
-                stream: stream.to_owned(),
-                seq: seq.cast_unsigned(),
-                reason: reason.to_owned(),
-            };
-            if due.unwrap_or(seq.min(first)) != seq {
-                return Err(bad("a record before it is missing"));
-            }
-            if i64::from(crc32fast::hash(text.as_bytes())) != row.get::<_, i64>(2) {
-                return Err(bad("its checksum is wrong"));
-            }
-            due = Some(seq + count);
-            for (number, line) in (seq..).zip(text.split('\n')) {
-                if number >= first {
-                    lines.push(line.to_owned());
-                }
-            }
+        for row in &rows {
+            let record = Record::of(row, 0);
+            let text = records.next(&record, first)?;
+            let numbered = (record.seq..).zip(text.split('\n'));
+            let wanted = numbered.filter(|(number, _)| *number >= first);
+            lines.extend(wanted.map(|(_, line)| line.to_owned()));
         }
         if let Some(line) = lines.first() {
             check_place(&self.database, stream, first.cast_unsigned(), line)?;
         }
         Ok(lines)
+    }
+
+    /// The lines of several whole streams.
+    pub(super) fn load_together(&self, streams: &[&str]) -> Result<Vec<Vec<String>>, LogError> {
+        let mut all = vec![Vec::new(); streams.len()];
+        let places: Vec<usize> = (0..streams.len()).collect();
+        for part in places.chunks(STREAMS_PER_QUERY) {
+            self.read_part(streams, part, &mut |StreamPart { stream, lines, .. }| {
+                all[stream].extend(lines.split('\n').map(str::to_owned));
+            })?;
+        }
+        Ok(all)
+    }
+
+    /// Shows the records of one reader's share of streams.
+    pub(super) fn read_together(
+        &self,
+        streams: &[&str],
+        share: ReaderShare,
+        take: &mut dyn FnMut(StreamPart<'_>),
+    ) -> Result<(), LogError> {
+        let own = (share.reader as usize..streams.len()).step_by(share.readers.max(1) as usize);
+        let own: Vec<usize> = own.collect();
+        own.chunks(STREAMS_PER_QUERY).try_for_each(|part| self.read_part(streams, part, take))
+    }
+
+    /// Shows the records of the streams at some places of a list, with one query.
+    fn read_part(
+        &self,
+        streams: &[&str],
+        places: &[usize],
+        take: &mut dyn FnMut(StreamPart<'_>),
+    ) -> Result<(), LogError> {
+        let names: Vec<&str> = places.iter().map(|place| streams[*place]).collect();
+        let rows = self.ask("read", |client| client.query(TOGETHER, &[&names]))?;
+        let number = |row: &postgres::Row| row.get::<_, i64>(0);
+        for of_stream in rows.chunk_by(|one, next| number(one) == number(next)) {
+            // The database counts from 1.
+            let place = places[(number(&of_stream[0]) - 1) as usize];
+            let stream = streams[place];
+            let mut records = Records { database: &self.database, stream, due: None };
+            let last = Record::of(&of_stream[of_stream.len() - 1], 1);
+            let events = (last.seq + last.count - 1).cast_unsigned();
+            for row in of_stream {
+                let record = Record::of(row, 1);
+                let lines = records.next(&record, 1)?;
+                if record.seq == 1 {
+                    let line = lines.split('\n').next().unwrap_or(lines);
+                    check_place(&self.database, stream, 1, line)?;
+                }
+                let is_last = record.seq == last.seq;
+                take(StreamPart { stream: place, lines, is_last, events });
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn streams(&self) -> Result<Vec<(String, u64)>, LogError> {
@@ -143,6 +194,51 @@ impl Reader {
             });
         }
         answer.map_err(|error| self.database.failure(what, &error))
+    }
+}
+
+/// A record as a row of a query.
+struct Record<'a> {
+    seq: i64,
+    count: i64,
+    checksum: i64,
+    lines: &'a str,
+}
+
+impl<'a> Record<'a> {
+    /// The record in the columns of a row from the one with this number on.
+    fn of(row: &'a postgres::Row, first: usize) -> Record<'a> {
+        let number = |at: usize| row.get::<_, i64>(first + at);
+        Record { seq: number(0), count: number(1), checksum: number(2), lines: row.get(first + 3) }
+    }
+}
+
+/// The records of a stream, which are checked one after another.
+struct Records<'a> {
+    database: &'a Database,
+    stream: &'a str,
+    /// The number of the next event.
+    due: Option<i64>,
+}
+
+impl Records<'_> {
+    /// Checks the next record; the first one must have event `first`, or come later than that one's
+    /// record. Returns its lines.
+    fn next<'a>(&mut self, record: &Record<'a>, first: i64) -> Result<&'a str, LogError> {
+        let bad = |reason: &str| LogError::BadRecord {
+            path: self.database.label().clone(),
+            stream: self.stream.to_owned(),
+            seq: record.seq.cast_unsigned(),
+            reason: reason.to_owned(),
+        };
+        if self.due.unwrap_or(record.seq.min(first)) != record.seq {
+            return Err(bad("a record before it is missing"));
+        }
+        if i64::from(crc32fast::hash(record.lines.as_bytes())) != record.checksum {
+            return Err(bad("its checksum is wrong"));
+        }
+        self.due = Some(record.seq + record.count);
+        Ok(record.lines)
     }
 }
 

@@ -51,9 +51,22 @@ const TABLES: &str = "
     CREATE TABLE agon.snapshots (stream text PRIMARY KEY, body text NOT NULL);
 ";
 
-/// Orders of operators, which the node with the lobby carries out and deletes.
-const ORDERS: &str = "
-    CREATE TABLE IF NOT EXISTS agon.moves (tournament text PRIMARY KEY, node text NOT NULL)";
+/// Tables and columns that came later. `moves` holds orders of operators, which the node with the
+/// lobby carries out and deletes. An operator sets `drained`. `log_version` is the newest version of
+/// records that a node reads and writes, and in `cells` the newest that the log may have.
+const ADDITIONS: &str = "
+    CREATE TABLE IF NOT EXISTS agon.moves (tournament text PRIMARY KEY, node text NOT NULL);
+    DO $$ BEGIN
+        IF NOT EXISTS (
+            SELECT FROM information_schema.columns
+            WHERE table_schema = 'agon' AND table_name = 'nodes' AND column_name = 'drained'
+        ) THEN
+            ALTER TABLE agon.nodes ADD COLUMN drained boolean NOT NULL DEFAULT false;
+            ALTER TABLE agon.nodes ADD COLUMN log_version bigint NOT NULL DEFAULT 1;
+            ALTER TABLE agon.cells ADD COLUMN log_version bigint NOT NULL DEFAULT 1;
+        END IF;
+    END $$;
+";
 
 /// How long to wait for a connection.
 const CONNECT_WAIT: Duration = Duration::from_secs(3);
@@ -112,7 +125,7 @@ impl Database {
             let insert = "INSERT INTO agon.format VALUES ($1)";
             transaction.execute(insert, &[&FORMAT]).map_err(failed)?;
         }
-        transaction.batch_execute(ORDERS).map_err(failed)?;
+        transaction.batch_execute(ADDITIONS).map_err(failed)?;
         transaction.commit().map_err(failed)?;
         self.check_format(&mut client)?;
         Ok(client)

@@ -50,8 +50,26 @@ conformance! {
     snapshots_are_kept_or_there_are_none
     the_latest_event_is_known_or_none_is
     another_reader_reads_the_same_while_the_log_grows
+    streams_loaded_together_are_those_loaded_alone
     streams_read_together_are_whole_or_left_out
     streams_folded_together_are_whole_or_left_out
+}
+
+fn streams_loaded_together_are_those_loaded_alone(place: &Place) {
+    let log = place.open();
+    let names: Vec<String> = (0..450).map(|number| format!("m/{number}")).collect();
+    // Every third stream is empty.
+    for name in names.iter().enumerate().filter(|(at, _)| at % 3 > 0).map(|(_, name)| name) {
+        log.append(decision(name, 0, 2, "some text")).unwrap();
+        log.append(decision(name, 2, 1, "more")).unwrap();
+    }
+    let mut asked: Vec<&str> = names.iter().map(String::as_str).collect();
+    asked.reverse();
+    let together = log.load_together(&asked).unwrap();
+    let alone: Vec<_> = asked.iter().map(|name| log.load(name, 0).unwrap()).collect();
+    assert_eq!(together, alone);
+    assert_eq!(log.load_together(&[]).unwrap().len(), 0);
+    assert!(log.load_together(&["m/1", "../m"]).is_err());
 }
 
 fn streams_read_together_are_whole_or_left_out(place: &Place) {

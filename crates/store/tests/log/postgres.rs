@@ -17,6 +17,8 @@ pub(crate) fn node(id: &str) -> Node {
         address: "127.0.0.1:1".to_owned(),
         version: "test".to_owned(),
         lease: Duration::from_millis(1500),
+        log_version: 1,
+        drained: false,
     }
 }
 
@@ -91,6 +93,63 @@ fn tournaments_that_were_lent_are_written_by_the_borrower_until_they_are_taken_b
     assert!(is_fenced(&cells.append(decision("tournament/v", 1, 1, ""))));
     assert_eq!(lobby.lend("b").unwrap(), None);
     assert_eq!(next.append(decision("tournament/v", 1, 1, "")), Ok(2));
+}
+
+#[test]
+fn node_does_not_claim_a_log_with_records_of_a_newer_version() {
+    let server = Postgres::start();
+    let url = server.database();
+    let whole = |id, log_version| {
+        let node = Node { log_version, ..node(id) };
+        PostgresLog::open(&url, node, |_| PostgresLog::WHOLE).unwrap()
+    };
+    let (new, old) = (whole("new", 2), whole("old", 1));
+    assert_eq!(new.raise_log_version().unwrap(), None, "only the owner of the log raises it");
+    assert_eq!(new.claim(PostgresLog::WHOLE).unwrap(), Claim::Owned(1));
+    assert_eq!(new.raise_log_version().unwrap(), Some(1), "an old node lives");
+    assert!(new.lend("old").unwrap().is_some());
+    new.take_back(Some("old")).unwrap();
+    new.release(PostgresLog::WHOLE).unwrap();
+    assert_eq!(old.claim(PostgresLog::WHOLE).unwrap(), Claim::Owned(3), "it reads everything");
+    old.release(PostgresLog::WHOLE).unwrap();
+    drop(old);
+    assert_eq!(new.claim(PostgresLog::WHOLE).unwrap(), Claim::Owned(5));
+    assert_eq!(new.raise_log_version().unwrap(), Some(2));
+    let old = whole("old", 1);
+    assert_eq!(new.raise_log_version().unwrap(), Some(2), "it never goes back");
+    assert_eq!(new.lend("old").unwrap(), None);
+    let newer = |owner: &str| Claim::Newer { version: 2, owner: owner.to_owned() };
+    assert_eq!(old.claim(PostgresLog::WHOLE).unwrap(), newer("new"));
+    new.release(PostgresLog::WHOLE).unwrap();
+    assert_eq!(old.claim(PostgresLog::WHOLE).unwrap(), newer(""));
+    assert_eq!(old.claim_unowned(PostgresLog::WHOLE).unwrap(), newer(""));
+    let newer = whole("newer", 3);
+    assert_eq!(newer.claim(PostgresLog::WHOLE).unwrap(), Claim::Owned(7));
+    let versions: Vec<_> = newer.nodes().unwrap().iter().map(|node| node.log_version).collect();
+    assert_eq!(versions, [2, 3, 1]);
+    assert_eq!(newer.cells().unwrap()[0].log_version, 2);
+    let lease = Duration::from_secs(60);
+    assert!(!newer.hand_over(PostgresLog::WHOLE, "old", lease).unwrap());
+    assert!(newer.hand_over(PostgresLog::WHOLE, "new", lease).unwrap());
+}
+
+#[test]
+fn drained_node_learns_of_it_and_is_lent_nothing() {
+    let server = Postgres::start();
+    let url = server.database();
+    let whole = |id| PostgresLog::open(&url, node(id), |_| PostgresLog::WHOLE).unwrap();
+    let (a, b) = (whole("a"), whole("b"));
+    a.claim(PostgresLog::WHOLE).unwrap();
+    assert!(!b.is_drained() && !a.set_drained("nobody", true).unwrap());
+    assert!(a.set_drained("b", true).unwrap());
+    assert_eq!(a.lend("b").unwrap(), None);
+    poll(|| b.is_drained());
+    assert!(a.set_drained("b", false).unwrap());
+    poll(|| !b.is_drained());
+    assert!(a.lend("b").unwrap().is_some());
+    let node = Node { drained: true, ..node("c") };
+    let c = PostgresLog::open(&url, node, |_| PostgresLog::WHOLE).unwrap();
+    assert!(c.is_drained() && a.nodes().unwrap().iter().any(|node| node.drained));
 }
 
 #[test]

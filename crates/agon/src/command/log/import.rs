@@ -27,10 +27,18 @@ pub(super) fn import(args: &LogImportArgs) -> Result<Exit> {
     };
     let to = PostgresLog::open(url, this_node("import".to_owned()), |_| PostgresLog::WHOLE)
         .map_err(explained)?;
-    if let Claim::Taken { owner } = to.claim(PostgresLog::WHOLE).map_err(explained)? {
-        let why = format!("node {owner} uses the database; stop it, or give another database");
-        return Err(Misuse(why).into());
+    match to.claim(PostgresLog::WHOLE).map_err(explained)? {
+        Claim::Owned(_) => {}
+        Claim::Taken { owner } => {
+            let why = format!("node {owner} uses the database; stop it, or give another database");
+            return Err(Misuse(why).into());
+        }
+        Claim::Newer { .. } => {
+            let why = "the database has a log of a newer version already; give an empty database";
+            return Err(Misuse(why.to_owned()).into());
+        }
     }
+    to.raise_log_version().map_err(explained)?;
     if !to.streams().map_err(explained)?.is_empty() {
         let why = "the database has a log already; give an empty database";
         return Err(Misuse(why.to_owned()).into());

@@ -7,13 +7,16 @@
 
 use super::{LOG_FILE, explained};
 use crate::config::serve::Serve;
-use agon_server::{BusInbox, CellsNode, NodeLinks, RelayPort, ServerError, StandbyListener};
-use agon_store::{Claim, LeaseCandidate, Log, LogError, Node, PostgresLog, SqliteLog};
+use agon_core::LOG_VERSION;
+use agon_server::{
+    BusInbox, CellsNode, Handle, NodeLinks, RelayPort, ServerError, StandbyListener,
+};
+use agon_store::{Claim, LeaseCandidate, Log, LogError, Node, NodeRow, PostgresLog, SqliteLog};
 use anyhow::{Context, Result};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
@@ -38,11 +41,17 @@ pub(super) struct Standby<'a> {
     pub(super) reason: &'a watch::Sender<&'static str>,
     /// True if the node waits for a database that does not answer.
     pub(super) rejoins: bool,
+    /// True if an operator drained the node before it started again.
+    pub(super) drained: bool,
 }
 
 /// The log of this server, and the links to other nodes if it shares its work.
 pub(super) struct OpenLog {
     pub(super) log: Arc<dyn Log>,
+    /// The same, if several nodes share it.
+    pub(super) shared: Option<Arc<PostgresLog>>,
+    /// The newest version of records that may be written.
+    pub(super) log_version: u32,
     /// The name of this node.
     pub(super) node: String,
     pub(super) nodes: Option<Nodes>,
@@ -65,18 +74,22 @@ pub(super) async fn open(
 ) -> Result<Option<OpenLog>> {
     let Some(url) = &settings.store else {
         let log = open_folder(&settings.data)?;
-        return Ok(Some(OpenLog { log, node: String::new(), nodes: None }));
+        let log_version = settings.settings.log_version;
+        let node = String::new();
+        return Ok(Some(OpenLog { log, shared: None, log_version, node, nodes: None }));
     };
-    let Standby { address, listeners, relay, reason, rejoins } = standby;
+    let Standby { address, listeners, relay, reason, rejoins, drained } = standby;
     let relay = relay.context("a node with a shared log relays or rejects connections")?;
     reason.send_replace("this node stands by: another one plays, or there is no database");
     let mut standing = None;
     let owned = tokio::select! {
         owned = async {
-            let log = connect(url, address, rejoins).await?;
+            let log_version = settings.settings.log_version;
+            let own = Node { log_version, drained, ..this_node(address) };
+            let log = connect(url, own, rejoins).await?;
             let relay = Arc::clone(&relay);
             let standing = standing.insert(StandingBy::start(log, relay, settings, pages));
-            claim(standing).await
+            claim(standing, log_version).await
         } => owned.map(|()| true),
         () = Arc::clone(&relay).serve(&listeners) => unreachable!("it never ends"),
         _ = signals.0.recv() => Ok(false),
@@ -99,24 +112,50 @@ pub(super) async fn open(
     reason.send_replace(STARTING);
     let taking = Arc::clone(&log);
     let name = node.clone();
-    let nodes = blocking(move || own(&taking, name, inbox)).await?;
-    let nodes = nodes.map_err(|error| explained(ServerError::Log(error), &settings.data))?;
-    Ok(Some(OpenLog { log, node, nodes }))
+    let taken = blocking(move || own(&taking, name, inbox)).await?;
+    let (log_version, nodes) =
+        taken.map_err(|error| explained(ServerError::Log(error), &settings.data))?;
+    Ok(Some(OpenLog { log: log.clone(), shared: Some(log), log_version, node, nodes }))
+}
+
+/// How often the owner of the log looks whether all nodes read a newer version of records.
+const VERSION_PAUSE: Duration = Duration::from_secs(1);
+
+/// Lets the engine write records of a newer version, once all nodes read them.
+pub(super) async fn raise_log_version(log: Weak<PostgresLog>, handle: Handle, mut known: u32) {
+    while known < LOG_VERSION {
+        tokio::time::sleep(VERSION_PAUSE).await;
+        let Some(log) = log.upgrade() else { return };
+        // A database that does not answer now is asked again.
+        if let Ok(Ok(Some(version))) = blocking(move || log.raise_log_version()).await
+            && version > known
+        {
+            tracing::info!(version, "all nodes read records of a newer version; they are used now");
+            handle.set_log_version(version);
+            known = version;
+        }
+    }
 }
 
 /// Takes back all tournaments that earlier owners of the log have lent, and waits a moment for the
-/// offers of other nodes.
+/// offers of other nodes. Returns the newest version of records that may be written, too.
 fn own(
     log: &Arc<PostgresLog>,
     node: String,
     inbox: Option<BusInbox>,
-) -> Result<Option<Nodes>, LogError> {
+) -> Result<(u32, Option<Nodes>), LogError> {
     log.take_back(None)?;
-    let Some(inbox) = inbox else { return Ok(None) };
-    let others = log.nodes()?.iter().filter(|other| other.age < LEASE && other.id != node).count();
+    // Without an answer the node has lost the log, which its engine notices.
+    let version = log.raise_log_version()?.unwrap_or(1);
+    let Some(inbox) = inbox else { return Ok((version, None)) };
+    let may_join = |other: &&NodeRow| {
+        let is_there = other.age < LEASE && other.id != node;
+        is_there && !other.drained && other.log_version >= version
+    };
+    let others = log.nodes()?.iter().filter(may_join).count();
     let links = NodeLinks::start(node, inbox, Arc::clone(log));
     let joined = links.gather(others);
-    Ok(Some(Nodes { links, joined }))
+    Ok((version, Some(Nodes { links, joined })))
 }
 
 /// A node that waits for the log.
@@ -136,11 +175,14 @@ impl StandingBy {
         pages: &tokio::runtime::Handle,
     ) -> StandingBy {
         let node = log.lease().map(|lease| lease.node).unwrap_or_default();
+        let meters = Arc::clone(relay.standing());
+        meters.note_log(&log);
         let cells = settings.bus.as_ref().map(|(address, _)| {
             relay.start(address.clone(), node.clone());
             let inbox = BusInbox::connect(address.clone(), &node);
             let (games, own) = (agon_analysis::registry(), settings.settings.clone());
-            CellsNode::start(node.clone(), inbox, Arc::clone(&log), games, own, pages.clone())
+            let (name, log, pages) = (node.clone(), Arc::clone(&log), pages.clone());
+            CellsNode::start(name, inbox, log, games, own, pages, meters)
         });
         StandingBy { log, node, cells, relay }
     }
@@ -158,7 +200,7 @@ fn open_folder(dir: &Path) -> Result<Arc<dyn Log>> {
 }
 
 /// Waits until this node owns the log.
-async fn claim(standing: &StandingBy) -> Result<()> {
+async fn claim(standing: &StandingBy, own: u32) -> Result<()> {
     let StandingBy { log, cells, relay, .. } = standing;
     let asked = Arc::clone(log);
     let has_standby = blocking(move || asked.has_synchronous_standby()).await?;
@@ -168,9 +210,22 @@ async fn claim(standing: &StandingBy) -> Result<()> {
              players were told; docs/cluster.md says how to add one"
         );
     }
-    let (mut owner, mut has_failed) = (String::new(), false);
+    let (mut owner, mut has_failed, mut newest) = (String::new(), false, None);
+    let mut was_drained = false;
     let (begun, mut candidate) = (Instant::now(), LeaseCandidate::default());
     loop {
+        if log.is_drained() != was_drained {
+            was_drained = !was_drained;
+            match was_drained {
+                true => tracing::warn!("an operator has drained this node; it takes no work"),
+                false => tracing::info!("this node takes work again"),
+            }
+        }
+        if was_drained {
+            candidate.tried(begun.elapsed(), false);
+            tokio::time::sleep(CLAIM_PAUSE).await;
+            continue;
+        }
         let claiming = Arc::clone(log);
         let may_steal = candidate.may_steal(begun.elapsed(), LEASE);
         let claim = blocking(move || match may_steal {
@@ -179,18 +234,30 @@ async fn claim(standing: &StandingBy) -> Result<()> {
         });
         let claim = claim.await?;
         candidate.tried(begun.elapsed(), claim.is_ok());
+        if let Ok(Claim::Newer { version, .. }) = &claim
+            && newest != Some(*version)
+        {
+            newest = Some(*version);
+            tracing::error!(
+                log_version = version,
+                own,
+                "the log has records that this node cannot read; it never plays. Upgrade it"
+            );
+        }
         match claim {
             Ok(Claim::Owned(epoch)) => {
                 tracing::info!(epoch, "this node owns the log");
                 return Ok(());
             }
-            Ok(Claim::Taken { owner: other }) if other != owner => {
+            Ok(Claim::Taken { owner: other } | Claim::Newer { owner: other, .. })
+                if other != owner =>
+            {
                 tracing::info!(owner = other, "another node plays; this one stands by");
                 relay.follow(&other);
                 cells.iter().for_each(|cells| cells.follow(&other));
                 owner = other;
             }
-            Ok(Claim::Taken { .. }) => has_failed = false,
+            Ok(Claim::Taken { .. } | Claim::Newer { .. }) => has_failed = false,
             Err(error) if !has_failed => {
                 tracing::warn!(%error, "the database does not answer; this node stands by");
                 has_failed = true;
@@ -201,10 +268,10 @@ async fn claim(standing: &StandingBy) -> Result<()> {
     }
 }
 
-async fn connect(url: &str, address: String, rejoins: bool) -> Result<Arc<PostgresLog>> {
+async fn connect(url: &str, own: Node, rejoins: bool) -> Result<Arc<PostgresLog>> {
     let mut has_failed = false;
     loop {
-        let (url, node) = (url.to_owned(), this_node(address.clone()));
+        let (url, node) = (url.to_owned(), own.clone());
         match blocking(move || PostgresLog::open(&url, node, |_| PostgresLog::WHOLE)).await? {
             Ok(log) => return Ok(Arc::new(log)),
             Err(error) if rejoins && is_away(&error) => {
@@ -241,6 +308,8 @@ pub(crate) fn this_node(address: String) -> Node {
         address,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         lease: LEASE,
+        log_version: LOG_VERSION,
+        drained: false,
     }
 }
 

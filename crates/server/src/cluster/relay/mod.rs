@@ -28,6 +28,7 @@ pub(crate) use http::Rewound;
 pub use node::{RelayPort, StandbyListener};
 pub(crate) use owner::{Accepted, SeatGuard};
 pub use owner::{PortConnections, Relays};
+pub use packet::packet_again;
 pub(crate) use pipe::RelayStream;
 pub(crate) use times::RelayTimes;
 

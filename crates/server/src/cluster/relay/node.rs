@@ -9,6 +9,7 @@ use super::http::{Route, read_head};
 use super::packet::{NodeTime, RelayId, RelayPacket};
 use super::pipe::{RelayLink, RelayStream};
 use super::subject_of;
+use crate::cluster::StandbyMeters;
 use crate::cluster::nats::{Bus, BusAddress, BusEvent};
 use crate::cluster::sender::send_alone;
 use crate::engine::links::{ALIVE_PAUSE, Broken, FORMAT, Frame, LinkReceiver};
@@ -66,6 +67,8 @@ pub struct RelayPort {
     next: AtomicU64,
     links_lost: AtomicU64,
     bytes_before: AtomicU64,
+    /// The other work of this node, for its metrics.
+    standing: Arc<StandbyMeters>,
 }
 
 #[derive(Default)]
@@ -102,6 +105,7 @@ impl RelayPort {
             next: AtomicU64::new(1),
             links_lost: AtomicU64::new(0),
             bytes_before: AtomicU64::new(0),
+            standing: Arc::default(),
         })
     }
 
@@ -115,6 +119,7 @@ impl RelayPort {
             is_up: false,
             attempt: 1,
             offered: None,
+            goodbye_since: None,
             receiver: None,
         };
         self.state().thread = Some(thread::spawn(move || runner.run(&events)));
@@ -159,6 +164,11 @@ impl RelayPort {
             bytes: before + link.as_ref().map_or(0, |link| link.bytes()),
             links_lost: self.links_lost.load(Ordering::Relaxed),
         }
+    }
+
+    /// The other work of this node, for its metrics.
+    pub fn standing(&self) -> &Arc<StandbyMeters> {
+        &self.standing
     }
 
     pub(crate) fn started(&self) -> Instant {
@@ -363,6 +373,8 @@ struct Runner {
     /// How many links this node has tried to form. The lobby's node knows old offers by it.
     attempt: u64,
     offered: Option<Instant>,
+    /// When the owner was asked to close all connections, because an operator drains this node.
+    goodbye_since: Option<Instant>,
     /// The receiving end of the link, and the node at the other end.
     receiver: Option<(LinkReceiver, String)>,
 }
@@ -377,7 +389,7 @@ impl Runner {
                     self.is_up = false;
                     self.end_link("the connection to the bus is lost");
                 }
-                Ok(BusEvent::Message(bytes)) => self.take(bytes),
+                Ok(BusEvent::Message(message)) => self.take(message.into_bytes()),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -398,9 +410,14 @@ impl Runner {
             let state = self.port.state();
             (state.owner.clone(), state.link.clone())
         };
+        let is_drained = self.port.standing.is_drained();
+        if is_drained && link.as_ref().is_some_and(|link| self.is_goodbye_over(link)) {
+            return self.end_link("an operator drains this node");
+        }
         let (Some(link), Some((receiver, at))) = (link, &self.receiver) else {
             let is_due = self.offered.is_none_or(|at| at.elapsed() >= OFFER_PAUSE);
-            if let Some(owner) = owner.filter(|_| self.is_up && is_due) {
+            let may_offer = self.is_up && is_due && !is_drained;
+            if let Some(owner) = owner.filter(|_| may_offer) {
                 let (node, format) = (self.node.clone(), FORMAT.to_owned());
                 let offer = RelayPacket::Offer { node, attempt: self.attempt, format };
                 send_alone(&self.bus, &subject_of(&owner), &offer.encode());
@@ -415,6 +432,16 @@ impl Runner {
         } else if owner.as_ref() != Some(at) {
             self.end_link("another node has the lobby");
         }
+    }
+
+    /// Has the owner close all connections of a node that an operator drains; returns whether they
+    /// are closed.
+    fn is_goodbye_over(&mut self, link: &RelayLink) -> bool {
+        let begun = *self.goodbye_since.get_or_insert_with(|| {
+            link.send(&RelayPacket::Stopping);
+            Instant::now()
+        });
+        link.len() == 0 || begun.elapsed() > GOODBYE_MAX
     }
 
     fn say_alive(&self, link: &RelayLink) {
@@ -476,6 +503,7 @@ impl Runner {
         self.port.links_lost.fetch_add(1, Ordering::Relaxed);
         link.lose();
         self.receiver = None;
+        self.goodbye_since = None;
         self.attempt += 1;
     }
 }

@@ -166,7 +166,7 @@ impl Hub {
                 Ok(BusEvent::Down) => {
                     self.lose_where("the connection to the bus is lost", |_| true)
                 }
-                Ok(BusEvent::Message(bytes)) => self.take(bytes),
+                Ok(BusEvent::Message(message)) => self.take(message.into_bytes()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             if due <= Instant::now() {

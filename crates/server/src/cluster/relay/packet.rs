@@ -97,6 +97,11 @@ impl RelayPacket {
     }
 }
 
+/// Reads a packet and writes it again; `None` if these bytes are none.
+pub fn packet_again(bytes: &[u8]) -> Option<Vec<u8>> {
+    RelayPacket::decode(bytes).map(|packet| packet.encode())
+}
+
 /// The bytes of a packet with data, which need not be copied into a packet before.
 pub(super) fn data(conn: RelayId, at: NodeTime, bytes: &[u8]) -> Vec<u8> {
     let mut writer = Writer::new(6).number(conn.0).number(at.0);

@@ -1,0 +1,6 @@
+//! The target `bus-packet` under cargo-fuzz.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    agon_fuzz::target("bus-packet")(data);
+});
