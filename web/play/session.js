@@ -180,6 +180,8 @@ export class PlaySession extends EventTarget {
 
   /** @param {any} request */
   asked(request) {
+    // In a pause the server sends no requests.
+    this.own.paused.delete(request.match.tournament);
     const known = this.own.at(request.match.tournament, request.match.id);
     const repeated = known.request?.id === request.id;
     const late = repeated && known.due < Date.now() + 500;

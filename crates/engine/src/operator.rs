@@ -37,7 +37,7 @@ pub enum NotObeyed {
     #[error("{0}")]
     Lobby(#[from] LobbyRejection),
     /// The present players cannot play it.
-    #[error("{0}; wait for more players, or call it off")]
+    #[error("{0}; wait for more players, or cancel the tournament")]
     Plan(String),
 }
 

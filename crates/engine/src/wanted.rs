@@ -138,8 +138,8 @@ impl Wanted {
     }
 }
 
-/// An error without the place in the text that a parser read: the server has put that text together,
-/// and nobody else has seen it.
+/// An error without the place in the text that a parser read. The server has put that text
+/// together, and nobody else has seen it.
 fn without_place(error: &str) -> String {
     let digits = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
     let cut = error.split_once(" at line ").and_then(|(before, after)| {

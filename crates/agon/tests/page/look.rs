@@ -43,8 +43,8 @@ pub(crate) fn has_three_sizes(browser: &mut Browser, what: &str) {
 fn text_has_three_sizes() {
     let (world, mut views) = furnished();
     views.extend([
-        ("#/game/cup/r1m1", ".board"),
-        ("#/replay/cup/r1m1/1", ".analysis"),
+        ("#/game/cup/r1m2", ".board"),
+        ("#/replay/cup/r1m2/1", ".analysis"),
         ("#/replay/rails/r1m1/1", ".analysis"),
     ]);
     let mut browser = world.browser("#/docs");
@@ -185,8 +185,8 @@ fn names_of_fifty_wide_letters_fit_a_phone() {
 }
 
 /// Largest Contentful Paint and layout shift of the lobby on a machine with a quarter of this one's
-/// speed and a line of 1.6 Mbit/s whose answers take 40 ms longer. The times are printed: the machine that tests has others to
-/// serve. Layout shift has no time in it, so it is checked.
+/// speed and a line of 1.6 Mbit/s whose answers take 40 ms longer. The times are printed: the
+/// machine that tests has others to serve. Layout shift has no time in it, so it is checked.
 #[test]
 fn lobby_appears_soon_and_stays_in_place_on_a_slow_machine() {
     let (world, _) = furnished();

@@ -278,8 +278,8 @@ mod tests {
             assert_eq!(window(least, most, 0).check(), Err(due.to_owned()));
         }
         let why = window(5, 10, 6).check().unwrap_err();
-        let due = "the second wait needs 6 players, and the first 5; it cannot need more, so lower its \
-                   minimum";
+        let due = "the second wait needs 6 players, and the first 5; it cannot need more, so lower \
+                   its minimum";
         assert_eq!(why, due);
     }
 

@@ -26,7 +26,9 @@ impl FromRequestParts<Web> for Caller {
         };
         let holder = web.ask(FindHolder(token.clone())).await?;
         let Some((account, role)) = holder else {
-            return Err(Problem::unauthorized("your login has expired; log in again"));
+            return Err(Problem::unauthorized(
+                "this login is not valid, or it has expired; log in again",
+            ));
         };
         Ok(Caller { account, role, token })
     }
