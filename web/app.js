@@ -22,6 +22,7 @@ const VIEWS = {
   player: "player",
   account: "account",
   archive: "archive",
+  demo: "demo",
   docs: "docs",
   formats: "formats",
   game: "game",

@@ -93,7 +93,7 @@ class TrainsBoard extends Board {
    */
   key(key) {
     const ask = this.now?.question?.ask;
-    if (ask === "play" && key.toLowerCase() === "c") this.answer("more-cards");
+    if (ask === "play" && key.toLowerCase() === "c") this.drawCards();
     else if (ask === "pick" && /^[1-9]$/.test(key)) {
       const pair = this.now?.question.destinations[Number(key) - 1];
       if (pair) this.toggle(String(pair));
@@ -212,6 +212,12 @@ class TrainsBoard extends Board {
     this.choose({ acquire: connection }, `Take ${from} – ${to} for ${counted(length, `${color} card`)}?`);
   }
 
+  /** Chooses to draw cards in place of taking a track. */
+  drawCards() {
+    const deck = /** @type {View} */ (this.now?.view).deck;
+    this.choose("more-cards", deck < 2 ? "Pass? The deck is empty." : "Draw two cards?");
+  }
+
   /**
    * Draws the panel beside the map: the hand, the destinations and the choices.
    * @param {Shown} now @param {Connection[]} open
@@ -281,7 +287,7 @@ class TrainsBoard extends Board {
           type: "button",
           class: "cards",
           "data-key": "cards",
-          onclick: () => this.answer("more-cards"),
+          onclick: () => this.drawCards(),
         },
         deck < 2 ? "Pass (the deck is empty)" : "Draw two cards",
       ),

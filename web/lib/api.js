@@ -67,8 +67,7 @@ export async function problemOf(response) {
     const { type, detail } = await response.json();
     return new Problem(response.status, String(type).split(":").pop() ?? "", String(detail));
   } catch {
-    const words = `the server failed (status ${response.status}); try again later`;
-    return new Problem(response.status, "failed", words);
+    return new Problem(response.status, "failed", "the server failed; try again later");
   }
 }
 
@@ -81,7 +80,7 @@ export function headers() {
 }
 
 /** @param {string} method @param {string} path @param {unknown} [body]
- * @param {Record<string, string>} [by] the headers, unless they are those of who is logged in
+ * @param {Record<string, string>} [by] the headers, if they are not those of the current session
  * @returns {Promise<any>} */
 async function send(method, path, body, by = headers()) {
   /** @type {RequestInit} */

@@ -35,6 +35,19 @@ export class OwnMatches {
      * @type {Map<string, string>}
      */
     this.games = new Map();
+    /**
+     * The paused tournaments: by whom, and why.
+     * @type {Map<string, import("./types.js").Ruling>}
+     */
+    this.paused = new Map();
+  }
+
+  /**
+   * The pause of a match; absent while it runs and after its end.
+   * @param {Seat} here
+   */
+  pause(here) {
+    return here.over || here.end ? undefined : this.paused.get(here.tournament);
   }
 
   /**
@@ -125,6 +138,8 @@ export class OwnMatches {
   seen(here, data) {
     const running = data.in_progress;
     here.game = data.game;
+    if (data.paused) this.paused.set(here.tournament, data.paused);
+    else this.paused.delete(here.tournament);
     if (data.standing === "over") {
       here.end = data;
       here.request = null;

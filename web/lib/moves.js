@@ -89,7 +89,7 @@ export function slid(before, after) {
 
 /**
  * All moves on the ice, from all positions.
- * @param {{ view: any }[]} positions @returns {Move[]}
+ * @param {{ view?: any }[]} positions @returns {Move[]}
  */
 export const slidAll = (positions) =>
   positions.flatMap(({ view }, at) => (at ? slid(positions[at - 1].view, view) : []));

@@ -24,6 +24,7 @@ import { together } from "./words.js";
  * @property {number} [at] the step to begin with, from 0; the last one otherwise
  * @property {(at: number) => void} [moved] called when another step is shown
  * @property {() => Node[]} [extras] more buttons
+ * @property {boolean} [isExample] true for a game without a log: there is nothing to check or analyse
  *
  * @typedef {object} Replaying a replay that is shown
  * @property {() => void} end ends it
@@ -97,7 +98,8 @@ class Player {
       { class: "card analysis", "aria-label": "Analysis" },
       h("h2", {}, "Why did it end like this?"),
     );
-    root.append(h("div", { class: "columns replay" }, stage, side), this.check, this.place);
+    root.append(h("div", { class: "columns replay" }, stage, side));
+    if (!options.isExample) root.append(this.check, this.place);
     this.list();
   }
 
@@ -145,11 +147,14 @@ class Player {
 
   /** The result of the game. */
   outcome() {
-    const { end, winners, scores, by } = this.replay.result;
+    const { end, winners, scores, by, voided } = this.replay.result;
     const points = this.replay.seats
       .map((name, seat) => `${name} ${scores?.[seat] ?? 0}`)
       .join(", ");
-    if (end === "void") return "The game is void.";
+    if (end === "void")
+      return voided
+        ? `The game is void, ruled by ${voided.by}: ${voided.why}.`
+        : "The game is void.";
     if (end === "forfeited")
       return `Forfeited by ${[by].flat().join(", ")}; ${together(winners) || "nobody"} won.`;
     return `${together(winners) || "Nobody"} won. ${points}.`;
@@ -368,9 +373,8 @@ class Player {
       : h(
           "p",
           { class: "verdict good" },
-          `✓ ${checked.length} of ${checked.length + read.length} events `,
-          "were checked and follow; ",
-          `the others contain nothing to recompute. ${secret} `,
+          `✓ Your browser recomputed ${checked.length} of ${checked.length + read.length} events, `,
+          `and each follows from the ones before. The others contain nothing to recompute. ${secret} `,
           chained
             ? "The hash chain covers every event. "
             : "An older version of Agon wrote this log without a hash chain. ",

@@ -117,7 +117,20 @@ export function enterButton(app, id) {
     tells: "The player is paired from the next round on, if the format allows that.",
     does: "Enter the player",
     fields: [
-      h("label", {}, "Player", h("input", { name: "player", required: true, maxlength: 50 })),
+      h(
+        "label",
+        {},
+        "Player",
+        h("input", {
+          name: "player",
+          required: true,
+          // Not only spaces.
+          pattern: ".*\\S.*",
+          title: "The name of a player",
+          maxlength: 50,
+          autocomplete: "off",
+        }),
+      ),
       why(),
     ],
     act: (fields) =>

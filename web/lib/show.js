@@ -164,6 +164,20 @@ export function score(tournament, match, game) {
 }
 
 /**
+ * A link to something outside this page, such as a document. It opens in a new tab: leaving the page
+ * would close a player's connection.
+ * @param {string} href @param {string} words
+ */
+export const outside = (href, words) =>
+  h(
+    "a",
+    { href, target: "_blank", rel: "noopener" },
+    words,
+    h("span", { "aria-hidden": "true" }, " ↗"),
+    h("span", { class: "hidden" }, " (opens in a new tab)"),
+  );
+
+/**
  * An error message as a sentence. Programs get it in lower case.
  * @param {unknown} problem */
 export function sentence(problem) {

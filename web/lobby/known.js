@@ -11,7 +11,7 @@ import { liveMatch } from "./hero.js";
 /** @typedef {import("../lib/types.js").Ranked} Ranked */
 
 /**
- * @typedef {object} Mine where one takes part
+ * @typedef {object} Mine where the user takes part
  * @property {Set<string>} signed
  * @property {Invited[]} invited
  */

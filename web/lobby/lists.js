@@ -70,7 +70,7 @@ function about({ game, players: count, standing, reason }) {
 /** @param {Act} act @param {string} id @param {boolean} signed */
 function joining(act, id, signed) {
   const at = path`/api/v1/tournaments/${id}/signups`;
-  const up = `You signed up for ${id}. Stay on this page: the tournament starts by itself.`;
+  const up = `You signed up for ${id}. The tournament starts by itself; keep this tab open.`;
   const [word, look, onclick] = signed
     ? ["Withdraw", "plain", act(() => del(at), `You withdrew from ${id}.`)]
     : ["Sign up", "", act(() => post(at), up, "#/play")];

@@ -132,6 +132,16 @@ function place({ lobby, games, waiting }, queue, app, act, after) {
   );
 }
 
+/**
+ * How players are connected, where that is worth a word.
+ * @type {Record<string, string>}
+ */
+const WIRES = {
+  fish: "Fish protocol",
+  trains: "Trains protocol",
+  erlang: "Erlang",
+};
+
 /** @param {Known} known */
 export function here({ lobby }) {
   const all = lobby?.players ?? [];
@@ -142,7 +152,7 @@ export function here({ lobby }) {
       "li",
       { "data-key": name },
       player(name, kind),
-      wire ? h("span", { class: "tag" }, wire) : null,
+      wire && WIRES[wire] ? h("span", { class: "tag" }, WIRES[wire]) : null,
     );
   return h(
     "section",

@@ -56,7 +56,9 @@ function words(playing, seat) {
       ? seat.won
         ? `You won${against}`
         : `Your game${against} is over`
-      : `Your game${against}: the others move`;
+      : playing.own.pause(seat)
+        ? `Your game${against} is paused`
+        : `Your game${against}: the others move`;
   return h(
     "a",
     { href: "#/play", class: turn ? "turn" : "" },

@@ -64,6 +64,29 @@ sessions.addEventListener("session", () => {
 });
 
 /**
+ * The action of an operator, by the notification of the server.
+ * @type {Record<string, string>}
+ */
+const RULED = {
+  paused: "paused",
+  resumed: "resumed",
+  "tournament-awarded": "ended",
+  "result-overridden": "set the result of a match of",
+  "replay-ordered": "ordered a match to be played again in",
+  "ruling-undone": "undid a ruling in",
+  "game-void": "voided a game of",
+  "game-counts-again": "let a voided game count again in",
+  withdrawn: "removed you from",
+  entered: "entered you into",
+};
+
+/** @param {string} about @param {any} data */
+function ruled(about, { tournament, by, why }) {
+  const did = RULED[about] ?? "made a ruling in";
+  return `${by} ${did} ${tournament}. Reason: ${sentence(why)}`;
+}
+
+/**
  * Dispatches `change` after every message, and `began`, `asked`, `late` and `over` with their match.
  */
 export class PlaySession extends EventTarget {
@@ -100,6 +123,8 @@ export class PlaySession extends EventTarget {
         if (state === "away" && this.state === "here")
           for (const { receipt } of this.receipts.values()) receipt.note({ type: "lost" });
         [this.state, this.why] = [state, why];
+        // After every login the server reports the pauses that still last.
+        if (state === "here") this.own.paused.clear();
         if (state === "ended") sessionStorage.removeItem(TAB);
         if (why === "taken-over")
           for (const { receipt } of this.receipts.values()) receipt.note({ type: "taken-over" });
@@ -134,9 +159,10 @@ export class PlaySession extends EventTarget {
     return this.state !== "ended";
   }
 
-  /** The matches that wait for an answer of the person. */
+  /** The matches that wait for an answer of the person. A paused match waits for its operator. */
   get turns() {
-    return this.active ? [...this.own.matches.values()].filter((seat) => seat.request) : [];
+    const all = this.active ? [...this.own.matches.values()] : [];
+    return all.filter((seat) => seat.request && !this.own.pause(seat));
   }
 
   /** @param {string} type @param {Seat} seat */
@@ -154,6 +180,8 @@ export class PlaySession extends EventTarget {
 
   /** @param {any} request */
   asked(request) {
+    // In a pause the server sends no requests.
+    this.own.paused.delete(request.match.tournament);
     const known = this.own.at(request.match.tournament, request.match.id);
     const repeated = known.request?.id === request.id;
     const late = repeated && known.due < Date.now() + 500;
@@ -190,6 +218,8 @@ export class PlaySession extends EventTarget {
 
   /** @param {any} notice */
   notice({ about, tournament, match, data }) {
+    if (about === "paused") this.own.paused.set(data.tournament, { by: data.by, why: data.why });
+    if (about === "resumed") this.own.paused.delete(data.tournament);
     switch (about) {
       case "tournament":
         this.own.games.set(data.tournament, data.game);
@@ -211,7 +241,9 @@ export class PlaySession extends EventTarget {
         return this.matchOver(data);
       case "tournament-over":
         return this.sayElsewhere(
-          `${data.tournament}: ${data.won ? "you won" : `you finished in place ${data.rank}`}.`,
+          data.won
+            ? `You won the tournament ${data.tournament}.`
+            : `The tournament ${data.tournament} is over. Your rank: ${data.rank}.`,
         );
       case "invitation":
       case "ready-asked":
@@ -219,12 +251,14 @@ export class PlaySession extends EventTarget {
       case "invitation-over":
       case "called-off":
         this.invitations.delete(data.tournament);
-        return this.say(`${data.tournament}: ${data.reason}`, "bad");
+        return this.say(
+          `The tournament ${data.tournament} is cancelled: ${sentence(data.reason)}`,
+          "bad",
+        );
       case "stopping":
         return this.say("The server is stopping. Your games continue when it is back.");
       default:
-        if (data?.why)
-          this.say(`${data.tournament}: ${about.replaceAll("-", " ")}, by ${data.by}: ${data.why}`);
+        if (data?.why) this.say(ruled(about, data));
     }
   }
 
@@ -298,7 +332,7 @@ export class PlaySession extends EventTarget {
     const text = async (/** @type {string} */ address) => {
       const response = await fetch(address, { cache: "no-store" });
       if (!response.ok)
-        throw new Error(`the server could not send the log (status ${response.status})`);
+        throw new Error("the server could not send the log; try again later");
       return response.text();
     };
     try {

@@ -6,7 +6,7 @@ import { fault } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Fault} Fault */
 
-/** @param {Fault[] | null} faults nothing, if they are not for whoever looks */
+/** @param {Fault[] | null} faults null, if this user may not see them */
 export function evidence(faults) {
   if (faults === null) return null;
   return h(

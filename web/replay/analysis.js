@@ -171,7 +171,7 @@ export class AnalysisPanel {
       "Score",
       ...(hasLuck ? ["Luck", "Without luck"] : []),
       "Lost by decisions",
-      "Not the best",
+      "Mistakes",
       "Time per move",
     ];
     const row = (/** @type {PlayerAnalysis} */ one, /** @type {number} */ seat) => {

@@ -152,19 +152,104 @@ export function suggested(game, day = new Date()) {
   return `${game}-${date}-${two(day.getHours())}${two(day.getMinutes())}`;
 }
 
+/** The longest name of a tournament, and of a player. */
+const [ID_CHARS_MAX, NAME_CHARS_MAX] = [60, 50];
+/** The most players that a form takes, and the most minutes that a tournament waits for them. */
+const [PLAYERS_MAX, INVITED_MAX, MINUTES_MAX] = [1_024, 1_000, 10_000];
+
 /**
- * A field with its label.
- * @param {string} label @param {Node} input @param {string} [tells]
+ * The mistakes in a form, by field; empty if the server may accept its values.
+ * @param {Filled} form @param {Queues} queues
+ * @returns {Record<string, string>}
  */
-const field = (label, input, tells) =>
-  h("label", {}, label, input, tells ? h("span", { class: "soft small" }, tells) : null);
+export function faults(form, queues) {
+  const all = {
+    id: faultOfName(form.id),
+    players: form.way === "named" || form.way === "invitation" ? faultOfPlayers(form) : "",
+    at_most: faultOfMost(form),
+    minutes:
+      form.way === "sign-up" || form.way === "invitation"
+        ? outOfRange("minutes", form.minutes, 1, MINUTES_MAX)
+        : "",
+    queue: form.way === "queue" ? faultOfQueue(form, queues) : "",
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, words]) => words));
+}
+
+/** @param {string} unit @param {number} value @param {number} least @param {number} most */
+const outOfRange = (unit, value, least, most) =>
+  Number.isInteger(value) && value >= least && value <= most
+    ? ""
+    : `Enter a whole number of ${unit} from ${least} to ${most}.`;
+
+/** @param {string} id */
+function faultOfName(id) {
+  if (!id) return "Give the tournament a name.";
+  if (id.length > ID_CHARS_MAX) return `The name is too long. Use at most ${ID_CHARS_MAX} characters.`;
+  if (/^-/.test(id)) return "The name begins with a hyphen. Begin it with a letter or a digit.";
+  const strange = /[^a-z0-9-]/u.exec(id)?.[0];
+  if (!strange) return "";
+  const what = /\s/.test(strange) ? "a space" : `“${strange}”`;
+  return `The name contains ${what}. Use only small letters (a to z), digits and hyphens.`;
+}
+
+/** @param {Filled} form */
+function faultOfPlayers({ players, house, way }) {
+  const all = [...players, ...house];
+  const long = all.find((name) => [...name].length > NAME_CHARS_MAX);
+  if (long) return `“${long}” is too long for a player’s name. Put every name on a line of its own.`;
+  const twice = all.find((name, at) => all.indexOf(name) < at);
+  if (twice) return `${twice} is there twice. Name every player once.`;
+  if (all.length < 2)
+    return `A tournament needs at least two players. ${
+      way === "named" ? "Name more, or choose house players." : "Invite more, or choose house players."
+    }`;
+  return all.length > INVITED_MAX ? `Name at most ${INVITED_MAX} players.` : "";
+}
+
+/** @param {Filled} form */
+function faultOfMost({ way, at_most, house }) {
+  if (way === "named" || way === "invitation") return "";
+  const wrong = outOfRange("players", at_most, 2, PLAYERS_MAX);
+  if (wrong || way !== "sign-up" || house.length <= at_most) return wrong;
+  return `You chose ${house.length} house players. Raise the maximum, or choose fewer of them.`;
+}
+
+/** @param {Filled} form @param {Queues} queues */
+function faultOfQueue({ queue }, queues) {
+  const waiting = queues.find((one) => one.queue === queue)?.waiting ?? 0;
+  if (!queues.length) return "Nobody waits in a queue. Choose another way to find players.";
+  return waiting < 2
+    ? "A tournament needs at least two players, and fewer wait in this queue. Choose another way."
+    : "";
+}
+
+/**
+ * A field with its label, and what is wrong with its value.
+ * @param {string} label @param {HTMLElement} input @param {string} [tells] @param {string} [wrong]
+ */
+function field(label, input, tells, wrong) {
+  const id = `wrong-${input.getAttribute("name")}`;
+  if (wrong) {
+    input.setAttribute("aria-invalid", "true");
+    input.setAttribute("aria-describedby", id);
+  }
+  return h(
+    "div",
+    { class: "field" },
+    h("label", {}, label, input),
+    tells ? h("span", { class: "soft small" }, tells) : null,
+    wrong ? h("span", { class: "wrong small", id, role: "alert" }, wrong) : null,
+  );
+}
 
 /**
  * The fields of the form.
  * @param {Games} games @param {Queues} queues @param {Filled} now
+ * @param {Record<string, string>} wrong what is wrong, by field
  * @param {(event: Event) => void} onchange
  */
-export function fields(games, queues, now, onchange) {
+export function fields(games, queues, now, wrong, onchange) {
   const select = (
     /** @type {string} */ name,
     /** @type {[string | number, string][]} */ options,
@@ -182,7 +267,7 @@ export function fields(games, queues, now, onchange) {
     /** @type {number} */ value,
     /** @type {number} */ min,
     /** @type {number} */ max,
-  ) => h("input", { name, type: "number", value, min, max, required: true });
+  ) => h("input", { name, type: "number", value: value || "", min, max });
   const known = games.games.filter(({ game }) => game in FOR_PROGRAMS);
   const single = FORMATS[now.format].single;
   return [
@@ -190,13 +275,13 @@ export function fields(games, queues, now, onchange) {
       "Name",
       h("input", {
         name: "id",
-        required: true,
         value: now.id,
-        pattern: "[a-z0-9][a-z0-9\\-]{0,59}",
-        title: "a-z, 0-9 and -",
         autocomplete: "off",
+        autocapitalize: "off",
+        spellcheck: "false",
       }),
       "Small letters, digits and hyphens. It is part of the tournament's address.",
+      wrong.id,
     ),
     field("Game", select("game", known.map(({ game }) => [game, capital(game)]), now.game)),
     field(
@@ -222,7 +307,7 @@ export function fields(games, queues, now, onchange) {
       h("input", { type: "checkbox", name: "rated", checked: now.rated }),
       "Results count for the leaderboard",
     ),
-    entering(now, queues, select, number),
+    entering(now, queues, wrong, select, number),
     // Players who start at once are all in the line or in the queue.
     now.way === "line" || now.way === "queue" ? null : houses(now),
   ];
@@ -230,17 +315,19 @@ export function fields(games, queues, now, onchange) {
 
 /**
  * How players come in.
- * @param {Filled} now @param {Queues} queues
- * @param {(name: string, options: [string, string][], chosen: string) => Node} select
- * @param {(name: string, value: number, min: number, max: number) => Node} number
+ * @param {Filled} now @param {Queues} queues @param {Record<string, string>} wrong
+ * @param {(name: string, options: [string, string][], chosen: string) => HTMLElement} select
+ * @param {(name: string, value: number, min: number, max: number) => HTMLElement} number
  */
-function entering(now, queues, select, number) {
+function entering(now, queues, wrong, select, number) {
   const names = () =>
     field(
       "Players",
       h("textarea", { name: "players", rows: 3, autocomplete: "off" }, now.players.join("\n")),
-      "One name a line.",
+      "One name per line.",
+      wrong.players,
     );
+  const most = number("at_most", now.at_most, 2, PLAYERS_MAX);
   const waiting = queues.map(({ queue, waiting }) =>
     /** @type {[string, string]} */ ([queue, `${queue} (${waiting} waiting)`]),
   );
@@ -253,11 +340,15 @@ function entering(now, queues, select, number) {
     now.way !== "queue"
       ? null
       : waiting.length
-        ? field("Queue", select("queue", waiting, now.queue))
-        : h("p", { class: "soft" }, "Nobody waits in a queue now."),
-    hasNames ? names() : field("Most players", number("at_most", now.at_most, 2, 1024)),
+        ? field("Queue", select("queue", waiting, now.queue), "", wrong.queue)
+        : h(
+            "p",
+            { class: wrong.queue ? "wrong small" : "soft", role: wrong.queue ? "alert" : null },
+            wrong.queue ?? "Nobody waits in a queue now.",
+          ),
+    hasNames ? names() : field("Maximum number of players", most, "", wrong.at_most),
     now.way === "sign-up" || now.way === "invitation"
-      ? field("Minutes to wait", number("minutes", now.minutes, 1, 10_000))
+      ? field("Minutes to wait", number("minutes", now.minutes, 1, MINUTES_MAX), "", wrong.minutes)
       : null,
   );
 }

@@ -3,6 +3,7 @@
 //
 // The referee of the page replays it, so only the board and the answers are stored.
 
+import { slidAll } from "../lib/moves.js";
 import { Referee } from "../referees/fish.js";
 
 /** The fish on each tile. */
@@ -33,6 +34,39 @@ const NAMES = ["Champion", "Challenger"];
 
 /** @returns {Game} */
 export const bundledGame = () => ({ names: NAMES, positions: positions(), link: "" });
+
+/**
+ * The same game, for the replayer.
+ * @returns {import("../lib/replayer.js").Replay}
+ */
+export function bundledReplay() {
+  const colors = ["red", "white"];
+  const views = positions().map(({ board, players }) => ({
+    board,
+    phase: "move",
+    turn: null,
+    penguins: 6 - NAMES.length,
+    players: players.map((player, seat) => ({ ...player, color: colors[seat], removed: false })),
+    since: [],
+  }));
+  const moves = slidAll(views.map((view) => ({ view })));
+  const scores = views[views.length - 1].players.map(({ score }) => score);
+  return {
+    tournament: "",
+    match: "",
+    game: "fish",
+    number: 1,
+    seats: NAMES,
+    result: { end: "played", winners: [NAMES[0]], scores },
+    steps: views.map((view, at) => ({
+      at: 0,
+      event: at ? "answer-accepted" : "game-started",
+      seat: moves[at - 1]?.seat,
+      tells: moves[at - 1]?.what,
+      view,
+    })),
+  };
+}
 
 /** @returns {Position[]} */
 function positions() {

@@ -8,9 +8,13 @@ import { unfold } from "../lib/changes.js";
 /** A game with fewer steps is over before a visitor understands it. */
 const STEPS_MIN = 16;
 
+/** House players whose games are worth a look. */
+const STRONG = /^house:(?:level-[45]|champion|search)$/;
+
 /**
- * Finds the game: the one whose loser has the most fish, so both played well and the end was close.
- * @returns {Promise<Game | null>} `null` if nobody has played one
+ * Finds the game: of those between strong players the one whose loser has the most fish, so both
+ * played well and the end was close.
+ * @returns {Promise<Game | null>} `null` if there is none
  */
 export async function recentGame() {
   const { matches } = await get("/api/v1/matches");
@@ -18,7 +22,10 @@ export async function recentGame() {
     .filter((/** @type {any} */ { game }) => game === "fish")
     .flatMap((/** @type {any} */ match) =>
       match.result.games
-        .filter((/** @type {any} */ { end, seats }) => end === "played" && seats.length === 2)
+        .filter((/** @type {any} */ { end, seats }) =>
+          end === "played" && seats.length === 2 &&
+          seats.every((/** @type {string} */ name) => STRONG.test(name)),
+        )
         .map((/** @type {any} */ { game: number, scores }) => ({
           at: path`${match.tournament}/matches/${match.id}/games/${number}`,
           link: path`#/replay/${match.tournament}/${match.id}/${number}`,

@@ -87,7 +87,7 @@ function replies({ replies = [] }) {
 function joining(id, players, act) {
   const me = session();
   const at = path`/api/v1/tournaments/${id}/signups`;
-  const up = `You signed up for ${id}. Stay on this page: the tournament starts by itself.`;
+  const up = `You signed up for ${id}. The tournament starts by itself; keep this tab open.`;
   return me && players.includes(me.account)
     ? h(
         "button",

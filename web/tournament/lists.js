@@ -3,7 +3,7 @@
 import { path } from "../lib/api.js";
 import { csvButton } from "../lib/csv.js";
 import { h } from "../lib/dom.js";
-import { player, players, score, watched } from "../lib/show.js";
+import { outside, player, players, score, watched } from "../lib/show.js";
 import { decided, fault } from "../lib/words.js";
 import { reportOf } from "./match.js";
 
@@ -304,8 +304,8 @@ export function downloads({ id, standing, head }) {
       : null,
     h("a", { href: `${at}/log`, download: `${id}.jsonl` }, "Log"),
     " · ",
-    h("a", { href: `${at}/report` }, "Report"),
+    outside(`${at}/report`, "Report"),
     " · ",
-    h("a", { href: at }, "As JSON"),
+    outside(at, "As JSON"),
   );
 }

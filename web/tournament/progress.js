@@ -14,11 +14,20 @@ import { player, players, span } from "../lib/show.js";
 
 /** @typedef {import("../lib/types.js").Tournament} Tournament */
 
+/**
+ * The end of a tournament without a winner, with its reason.
+ * @param {Tournament["results"]} results
+ */
+function nobodyWon(results) {
+  const reason = /^(?:aborted|called off): (.*)$/.exec(results?.status ?? "")?.[1];
+  return reason ? `Nobody won. The tournament was cancelled: ${reason}.` : "Nobody won.";
+}
+
 /** @param {Tournament} tournament */
 export function progress(tournament) {
   const { results, paused } = tournament;
   const won = results?.winners ?? [];
-  const ended = won.length ? ["♛ ", players(won), " won."] : `Nobody won (${results?.status}).`;
+  const ended = won.length ? ["♛ ", players(won), " won."] : nobodyWon(results);
   return h(
     "section",
     { class: "card", "aria-label": "Progress" },

@@ -1,5 +1,6 @@
 // The way for others into a tournament: its address as a link to copy and as a QR code to show.
 
+import { copied } from "../lib/clipboard.js";
 import { h } from "../lib/dom.js";
 import { qr } from "../lib/qr.js";
 
@@ -9,12 +10,7 @@ import { qr } from "../lib/qr.js";
 export function sharing(id, app) {
   const address = `${location.origin}/#/tournament/${encodeURIComponent(id)}`;
   const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(address);
-      app.say("The link is in your clipboard.");
-    } catch {
-      app.say(address);
-    }
+    app.say((await copied(address)) ? "Copied: the link to this tournament." : address);
   };
   return h(
     "section",

@@ -167,7 +167,7 @@ function nextMatches(tournament) {
     const pairing = pairings.find(({ match }) => match === key);
     if (!pairing) return byes.shift()?.player ?? null;
     const report = results?.rounds.flatMap(({ matches }) => matches).find(({ id }) => id === key);
-    return pairing.overridden?.winners[0] ?? report?.result.winners[0] ?? `winner of ${key}`;
+    return pairing.overridden?.winners[0] ?? report?.result.winners[0] ?? pairing.players.join(" or ");
   });
   for (let at = 0; at + 1 < places.length; at += 2) {
     const [one, two] = [places[at], places[at + 1]];

@@ -1,5 +1,6 @@
 // Write a bot: `#/bot`. A complete bot for each game, and the commands that bring it to this server.
 
+import { copied } from "../lib/clipboard.js";
 import { h, render } from "../lib/dom.js";
 
 const GAMES = ["Yahtzee", "Fish", "Trains"];
@@ -32,13 +33,9 @@ export function mount(root, _params, app) {
   }
 
   /** @param {string} text @param {string} what */
-  const copied = (text, what) => async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      app.say(`${what} is in your clipboard.`);
-    } catch {
-      app.say("The browser does not let this page use the clipboard. Select the text.", "bad");
-    }
+  const copying = (text, what) => async () => {
+    if (await copied(text)) app.say(`Copied: ${what}.`);
+    else app.say("Your browser does not let this page copy. Select the text and copy it.", "bad");
   };
 
   /** @param {string} what @param {string} text */
@@ -53,7 +50,7 @@ export function mount(root, _params, app) {
           type: "button",
           class: "plain small",
           "aria-label": `Copy: ${what}`,
-          onclick: copied(text, what),
+          onclick: copying(text, what),
         },
         "Copy",
       ),
@@ -63,7 +60,8 @@ export function mount(root, _params, app) {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     const name = game.toLowerCase();
     const commands = [
-      "pip install ./clients/python   # in a checkout of Agon",
+      `curl ${location.origin}/clients/python.tar.gz | tar xz`,
+      "cd agon-python",
       "export AGON_PASSWORD=choose-one",
       `python3 ${name}.py --server ${scheme}://${location.host} --account my-bot --register` +
         ` --queue ${name}-casual`,
@@ -107,6 +105,8 @@ export function mount(root, _params, app) {
         h(
           "p",
           {},
+          "The first command fetches the Python client and these bots from this server. ",
+          "Python 3.9 or later is enough; nothing else is installed. ",
           "The bot waits in the queue and plays against the next player who joins. ",
           "For a tournament, replace ",
           h("code", {}, `--queue ${name}-casual`),

@@ -1,6 +1,7 @@
 // Further reading: the documentation that this server was built with, and its interface.
 
 import { h, render } from "../lib/dom.js";
+import { outside } from "../lib/show.js";
 
 /** @type {[string, string, string][]} */
 const PAGES = [
@@ -45,7 +46,10 @@ export function mount(root, _params, app) {
       h(
         "ul",
         {},
-        PAGES.map(([href, name, what]) => h("li", {}, h("a", { href }, name), ": ", what)),
+        PAGES.map(([href, name, what]) => {
+          const link = href.startsWith("#") ? h("a", { href }, name) : outside(href, name);
+          return h("li", {}, link, ": ", what);
+        }),
       ),
     ),
   );

@@ -3,6 +3,7 @@
 
 import { loadBoard } from "../boards/load.js";
 import { Problem, get, path } from "../lib/api.js";
+import { unfold } from "../lib/changes.js";
 import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
 import { movesIn, slid, slidAll, waitedFor } from "../lib/moves.js";
@@ -186,13 +187,14 @@ class Live {
   async catchUp(number, after) {
     try {
       const game = path`${this.tournament}/matches/${this.match}/games/${number}`;
-      const so = await get(`/api/v1/tournaments/${game}/positions?after=${after}`);
+      const so = await get(`/api/v1/tournaments/${game}/positions?after=${after}&changes=true`);
+      const positions = unfold(so.positions);
       if (this.gone || this.shown?.number !== number) return;
       if (so.changed_at) this.since = Math.min(this.since, Date.now() - (so.now - so.changed_at));
       if (so.game === "fish" && after === 0) {
         // The game went on during the request, so fetch again.
-        if (!equal(so.positions.at(-1)?.view, this.shown?.view)) return this.catchUpSoon(number);
-        this.moves = slidAll(so.positions);
+        if (!equal(positions.at(-1)?.view, this.shown?.view)) return this.catchUpSoon(number);
+        this.moves = slidAll(positions);
       }
       this.draw();
     } catch (problem) {

@@ -135,12 +135,13 @@ const counts = ({ here: present, accounts, counts: of }) =>
   `${counted(of.running, "tournament")} running`;
 
 /**
- * The address of something to watch: a tournament that runs, or the latest match.
+ * The address of something to watch: a tournament that runs, the latest match, or else the game that
+ * the page brings along.
  * @param {import("../lib/types.js").Lobby | null} lobby
  * @param {import("../lib/types.js").PlayedMatch[]} matches
  */
 function toWatch(lobby, [latest]) {
   const running = lobby?.tournaments.find(({ standing }) => standing === "running");
   if (running) return path`#/tournament/${running.id}`;
-  return latest ? watched(latest.tournament, latest.id, 1) : "#/rules/fish";
+  return latest ? watched(latest.tournament, latest.id, 1) : "#/demo";
 }

@@ -4,7 +4,7 @@
 import { get, path, post, session, sessions } from "../lib/api.js";
 import { h, render } from "../lib/dom.js";
 import { complaint, sentence } from "../lib/show.js";
-import { announcement, blank, fields, filled } from "../start/form.js";
+import { announcement, blank, faults, fields, filled } from "../start/form.js";
 
 const OWN = `agon run --preset yahtzee-class \\
     --player ./my-bot house:level-3 house:level-4`;
@@ -23,35 +23,53 @@ export function mount(root, _params, app) {
   let isBusy = false;
   /** @type {unknown} */
   let problem = null;
+  /**
+   * The mistakes in the form, by field.
+   * @type {Record<string, string>}
+   */
+  let wrong = {};
 
   async function create(/** @type {SubmitEvent} */ event) {
     event.preventDefault();
     if (isBusy || !games) return;
-    now = filled(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)));
-    [isBusy, problem] = [true, null];
+    read(/** @type {HTMLFormElement} */ (event.currentTarget));
+    [wrong, problem] = [faults(now, queues), null];
+    isBusy = Object.keys(wrong).length === 0;
     show();
+    if (!isBusy) {
+      const first = root.querySelector("[aria-invalid]");
+      if (first instanceof HTMLElement) first.focus();
+      return;
+    }
     try {
       const { id } = await post("/api/v1/tournaments", announcement(now, games));
       app.say(`The tournament ${id} is announced.`);
       return app.go(path`#/tournament/${id}`);
-    } catch (wrong) {
-      problem = wrong;
+    } catch (failure) {
+      problem = failure;
     }
     isBusy = false;
     show();
   }
 
+  /** Reads the values. Fields that the form does not show keep theirs. */
+  function read(/** @type {HTMLFormElement} */ form) {
+    const before = now;
+    const shown = (/** @type {string} */ name) => form.elements.namedItem(name) !== null;
+    now = filled(new FormData(form));
+    if (!shown("best_of")) now.best_of = before.best_of;
+    if (!shown("at_most")) now.at_most = before.at_most;
+    if (!shown("minutes")) now.minutes = before.minutes;
+    if (!shown("players")) now.players = before.players;
+  }
+
   /** Another choice may ask for other fields. */
   function changed(/** @type {Event} */ event) {
     const field = /** @type {HTMLSelectElement} */ (event.target);
-    const before = now;
-    now = filled(new FormData(/** @type {HTMLFormElement} */ (field.form)));
-    // Fields that the form does not show keep their values.
-    if (!now.best_of) now.best_of = before.best_of;
-    if (!now.at_most) now.at_most = before.at_most;
-    if (!now.minutes) now.minutes = before.minutes;
-    if (!now.players.length) now.players = before.players;
+    read(/** @type {HTMLFormElement} */ (field.form));
     if (field.name === "game") now.id = blank(now.game).id;
+    // Another choice has other fields: what was wrong may be right now.
+    wrong = {};
     show();
     const id = root.querySelector("input[name=id]");
     if (id instanceof HTMLInputElement) id.value = now.id;
@@ -65,8 +83,8 @@ export function mount(root, _params, app) {
       may && games
         ? h(
             "form",
-            { class: "card new", onsubmit: create, "data-key": "form" },
-            fields(games, queues, now, changed),
+            { class: "card new", onsubmit: create, novalidate: true, "data-key": "form" },
+            fields(games, queues, now, wrong, changed),
             problem ? complaint(problem) : null,
             h("div", {}, h("button", { disabled: isBusy }, "Create the tournament")),
           )
@@ -103,7 +121,7 @@ export function mount(root, _params, app) {
       queues = lobby.queues;
       show();
     },
-    (wrong) => app.say(sentence(wrong), "bad"),
+    (failure) => app.say(sentence(failure), "bad"),
   );
   sessions.addEventListener("session", show);
   return () => sessions.removeEventListener("session", show);

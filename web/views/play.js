@@ -3,7 +3,9 @@
 // only shows what it has received.
 
 import { loadBoard } from "../boards/load.js";
-import { Problem, casual, get, path } from "../lib/api.js";
+import { Problem, casual, del, get, path } from "../lib/api.js";
+import { ask } from "../lib/ask.js";
+import { unfold } from "../lib/changes.js";
 import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
 import { slidAll, waitedFor } from "../lib/moves.js";
@@ -279,9 +281,10 @@ class Play {
     if (number === undefined) return;
     const game = path`${seat.tournament}/matches/${seat.match}/games/${number}`;
     try {
-      const so = await get(`/api/v1/tournaments/${game}/positions`);
-      if (seat !== this.here || !equal(so.positions.at(-1)?.view, seat.open)) return;
-      seat.moves = slidAll(so.positions);
+      const so = await get(`/api/v1/tournaments/${game}/positions?changes=true`);
+      const positions = unfold(so.positions);
+      if (seat !== this.here || !equal(positions.at(-1)?.view, seat.open)) return;
+      seat.moves = slidAll(positions);
       this.draw();
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
@@ -320,7 +323,7 @@ class Play {
     const { here } = this;
     const request = this.playing.active ? here?.request : null;
     this.board?.tell(here ? this.clocks(here) : []);
-    if (!here || !request) {
+    if (!here || !request || this.own.pause(here)) {
       if (this.time.firstChild) this.time.replaceChildren();
       return;
     }
@@ -353,7 +356,7 @@ class Play {
    */
   clocks(here) {
     const shown = this.own.shown(here);
-    if (!shown || here.end || !this.limits.answer_ms) return [];
+    if (!shown || here.end || this.own.pause(here) || !this.limits.answer_ms) return [];
     const waited = waitedFor(here.game, shown.view);
     return shown.names.map((_, seat) => {
       if (!waited.includes(seat) && !(seat === here.seat && here.request)) return null;
@@ -378,6 +381,7 @@ class Play {
     render(
       this.news,
       this.connection(),
+      here ? this.pauseNow(here) : null,
       here?.end ? this.after(here) : null,
       this.invitationsNow(),
       this.faultsNow(),
@@ -431,7 +435,33 @@ class Play {
       { class: "card", "data-key": "about" },
       h("p", { class: "soft" }, h("a", { href: address }, here.tournament), `, match ${here.match}`),
       standing(here.about),
+      here.over || here.end
+        ? null
+        : h(
+            "button",
+            { type: "button", class: "plain give-up", onclick: () => this.giveUp(here) },
+            this.casual ? "Resign" : "Leave the tournament",
+          ),
     );
+  }
+
+  /**
+   * Asks, and leaves the tournament of a match.
+   * @param {Seat} here
+   */
+  async giveUp(here) {
+    const { tournament } = here;
+    const casual = this.casual;
+    const isDone = await ask({
+      title: casual ? "Resign this game?" : `Leave ${tournament}?`,
+      tells: casual
+        ? "The game ends, and the others win."
+        : "You forfeit this match and all your remaining matches of the tournament.",
+      does: casual ? "Resign" : "Leave",
+      fields: [],
+      act: () => del(path`/api/v1/tournaments/${tournament}/signups`),
+    });
+    if (isDone) this.app.say(casual ? "You resigned." : `You left ${tournament}.`);
   }
 
   /**
@@ -539,6 +569,21 @@ class Play {
     );
   }
 
+  /**
+   * The pause of the match on display, with its reason.
+   * @param {Seat} here
+   */
+  pauseNow(here) {
+    const pause = this.own.pause(here);
+    if (!pause) return null;
+    return h(
+      "p",
+      { class: "paused", role: "status", "data-key": "paused" },
+      h("strong", {}, `Paused by ${pause.by}: `),
+      `${sentence(pause.why)} No clock runs. The game continues when ${pause.by} resumes it.`,
+    );
+  }
+
   invitationsNow() {
     const one = (/** @type {any} */ { tournament, game, by, about, reply, players = [] }) => {
       const button = (/** @type {string} */ word, /** @type {string} */ words, name = "") =>
@@ -574,7 +619,7 @@ class Play {
       withdrew: "You left",
       "no-show": "You did not show up",
     };
-    const one = (/** @type {any} */ { kind, code, game, evidence }) =>
+    const one = (/** @type {any} */ { kind, game, evidence }) =>
       h(
         "li",
         {},
@@ -583,7 +628,7 @@ class Play {
           {},
           `Game ${game ?? "–"}: ${/** @type {Record<string, string>} */ (cost)[kind] ?? kind}`,
         ),
-        evidence?.detail ? ` (${evidence.detail}).` : ` (${code}).`,
+        evidence?.detail ? ` (${evidence.detail}).` : ".",
         evidence?.asked ? ` Your time limit was ${clock(evidence.asked.limit_ms)}.` : "",
       );
     return this.faults.length
@@ -599,7 +644,9 @@ class Play {
     const { here } = this;
     const shown = here ? this.own.shown(here) : null;
     // Another window plays: this one shows the game, but cannot answer.
-    this.stage.inert = !this.playing.active;
+    const pause = here ? this.own.pause(here) : undefined;
+    this.stage.inert = !this.playing.active || Boolean(pause);
+    this.stage.classList.toggle("still", Boolean(pause));
     if (shown && !this.playing.active) delete shown.question;
     this.stage.classList.toggle("idle", !shown && !this.board && this.playing.state === "here");
     if (!here || !shown) {
@@ -654,6 +701,7 @@ class Play {
       return `${game} ${won ? "You won the match." : "The match is over."}`;
     }
     if (!this.playing.active) return "This window no longer plays.";
+    if (this.own.pause(here)) return "The game is paused.";
     if (here.request) return this.lately(here);
     const waited = waitedFor(here.game, shown.view)
       .map((seat) => shown.names[seat])

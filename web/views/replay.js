@@ -2,6 +2,7 @@
 
 import { Problem, get, path } from "../lib/api.js";
 import { unfold } from "../lib/changes.js";
+import { copied } from "../lib/clipboard.js";
 import { h, render } from "../lib/dom.js";
 import { replayer } from "../lib/replayer.js";
 import { styled } from "../lib/styled.js";
@@ -180,7 +181,7 @@ async function text(address) {
     throw new Problem(
       response.status,
       "failed",
-      `the server could not send the log (status ${response.status})`,
+      "the server could not send the log; try again later",
     );
   return response.text();
 }
@@ -206,12 +207,8 @@ function extras(data, title, app) {
     }
   };
   const share = async () => {
-    try {
-      await navigator.clipboard.writeText(location.href);
-      app.say("The link to this step is in your clipboard.");
-    } catch {
-      app.say(location.href);
-    }
+    const isDone = await copied(location.href);
+    app.say(isDone ? "Copied: the link to this step." : location.href);
   };
   const button = (/** @type {string} */ words, /** @type {() => void} */ act, name = "") =>
     h("button", { type: "button", class: `plain ${name}`, onclick: act }, words);

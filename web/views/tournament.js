@@ -219,7 +219,7 @@ function head({ id, standing: now, paused, plan, results }) {
     capital(game),
     formatOf(plan).label,
     `best of ${policy.match.best_of}`,
-    preset && `preset ${preset}`,
+    preset?.endsWith("-casual") ? "casual" : null,
   ];
   return h(
     "div",

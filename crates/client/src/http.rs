@@ -314,10 +314,12 @@ fn problem(status: u16, body: &[u8]) -> HttpError {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let code = body["type"].as_str().and_then(|kind| kind.rsplit(':').next());
     let detail = body["detail"].as_str().unwrap_or("the server says no, and not why");
+    // The hint is for authors of programs, as the caller is.
+    let hint = body["hint"].as_str().map(|hint| format!(" ({hint})")).unwrap_or_default();
     HttpError::Problem {
         status,
         code: code.unwrap_or_default().to_owned(),
-        detail: detail.to_owned(),
+        detail: format!("{detail}{hint}"),
     }
 }
 

@@ -361,12 +361,12 @@ mod tests {
             assert_eq!(with(min, max, 1, Ties::Share), Ok(()));
         }
         for (min, max) in [(1, 4), (0, 0), (4, 3), (2, 17)] {
-            let why = format!("games of {min} to {max} players: need 2 ≤ min ≤ max ≤ 16");
-            assert_eq!(with(min, max, 1, Ties::Share), Err(why));
+            let why = with(min, max, 1, Ties::Share).unwrap_err();
+            let due = format!("games of {min} to {max} players are not possible; choose ");
+            assert!(why.starts_with(&due), "{why}");
         }
         assert!(with(2, 4, 3, Ties::Share).unwrap_err().contains("one game a match"));
-        let why = "in a knock-out all first-placed advance: ties = \"share\"".to_owned();
-        assert_eq!(with(2, 4, 1, Ties::Replay), Err(why));
+        assert!(with(2, 4, 1, Ties::Replay).unwrap_err().contains("ties are not replayed"));
         assert_eq!(checked(|policy| policy.format = RoundRobin::default().into()), Ok(()));
     }
 

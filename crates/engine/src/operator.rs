@@ -43,7 +43,7 @@ pub enum NotObeyed {
     )]
     OlderNode,
     /// The present players cannot play it.
-    #[error("{0}; wait for more players, or call it off")]
+    #[error("{0}; wait for more players, or cancel the tournament")]
     Plan(String),
 }
 

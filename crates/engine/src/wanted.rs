@@ -7,7 +7,7 @@ use agon_games::Registry;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The longest id of a tournament, in characters.
 const ID_CHARS_MAX: usize = 60;
@@ -46,11 +46,24 @@ impl Wanted {
     pub(crate) fn take_house_players(&mut self) -> Result<Vec<PlayerName>, String> {
         let all = std::mem::take(&mut self.house_players);
         if let Some(other) = all.iter().find(|player| player.house().is_none()) {
-            return Err(format!("`house_players` names house players only, not {other}"));
+            return Err(format!("{other} is no house player; let them sign up themselves"));
         }
-        match all.is_empty() || matches!(self.selection, Selection::SignUp(_)) {
-            true => Ok(all),
-            false => Err("`house_players` needs a sign-up; name them among the players".into()),
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = all.iter().find(|player| !seen.insert(*player)) {
+            return Err(format!("{twice} is named twice; name every house player once"));
+        }
+        match &self.selection {
+            Selection::SignUp(window) if all.len() > window.at_most as usize => Err(format!(
+                "{} house players do not fit into a tournament of at most {}; raise the maximum, \
+                 or choose fewer house players",
+                all.len(),
+                window.at_most
+            )),
+            Selection::SignUp(_) => Ok(all),
+            _ if all.is_empty() => Ok(all),
+            _ => Err("house players can sign up only where players sign up; name them among the \
+                      players"
+                .into()),
         }
     }
 
@@ -87,13 +100,15 @@ impl Wanted {
         let game = match (&preset, self.game) {
             (Some(preset), Some(game)) if game != preset.game => {
                 return Err(format!(
-                    "preset {} is for {}; leave `game` out",
+                    "the preset {} is for {}; choose another preset or another game",
                     preset.name, preset.game
                 ));
             }
             (Some(preset), _) => preset.game.to_owned(),
             (None, Some(game)) => game,
-            (None, None) => return Err("name a `preset` or a `game`".into()),
+            (None, None) => {
+                return Err("the request names neither a preset nor a game; choose one".into());
+            }
         };
         let kind = games.kind(&game).ok_or_else(|| {
             let known = games.names().join(", ");
@@ -103,11 +118,13 @@ impl Wanted {
             serde_json::from_str(preset.config).expect("presets have configurations that are JSON")
         });
         merge(&mut config, Value::Object(self.config.unwrap_or_default()));
-        let config = kind.check_config(&config.to_string()).map_err(|error| error.to_string())?;
+        let config = kind
+            .check_config(&config.to_string())
+            .map_err(|error| without_place(&error.to_string()))?;
         let mut policy = preset.as_ref().map_or(json!({}), |preset| json!(preset.policy));
         merge(&mut policy, self.policy.unwrap_or(json!({})));
         let policy: Policy = serde_json::from_value(policy)
-            .map_err(|error| format!("the policy is not one: {error}"))?;
+            .map_err(|error| format!("the policy cannot be read: {error}; correct it"))?;
         policy.check()?;
         Ok(Announcement {
             id: TournamentId::from(self.id),
@@ -121,6 +138,17 @@ impl Wanted {
     }
 }
 
+/// An error without the place in the text that a parser read. The server has put that text
+/// together, and nobody else has seen it.
+fn without_place(error: &str) -> String {
+    let digits = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
+    let cut = error.split_once(" at line ").and_then(|(before, after)| {
+        let after = digits(digits(after).strip_prefix(" column ")?);
+        Some(format!("{before}{after}"))
+    });
+    cut.unwrap_or_else(|| error.to_owned())
+}
+
 /// Checks an id: it becomes part of stream names and URLs.
 fn check_id(id: &str) -> Result<(), String> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -128,7 +156,8 @@ fn check_id(id: &str) -> Result<(), String> {
     match fits && id.bytes().all(plain) {
         true => Ok(()),
         false => Err(format!(
-            "`id` names a tournament: a-z, 0-9 and -, up to {ID_CHARS_MAX}, not first a -"
+            "{id:?} is not a tournament's name; use small letters, digits and hyphens, at most \
+             {ID_CHARS_MAX}, and begin with a letter or a digit"
         )),
     }
 }

@@ -78,7 +78,7 @@ fn casual_games_have_limits() {
         casual(&server, &token, "yahtzee", &[&ann, "house:level-1"]).expect(201);
     }
     let reply = casual(&server, &token, "yahtzee", &[&ann, "house:level-1"]).expect(409);
-    assert!(reply.body.contains("finish one first"), "{}", reply.body);
+    assert!(reply.body.contains("finish or resign one first"), "{}", reply.body);
 }
 
 #[test]

@@ -30,6 +30,27 @@ fn announce(server: &Server, preset: &str, players: &[&str], policy: &Value) {
     server.http("POST", &path, Some(&token), &cup.to_string()).expect(201);
 }
 
+/// A value after the changes of a JSON Patch.
+fn patched(before: &Value, changes: &Value) -> Value {
+    let mut now = before.clone();
+    for change in changes.as_array().expect("a list") {
+        let path = change["path"].as_str().expect("a path");
+        let (parent, name) = path.rsplit_once('/').expect("a part of the position");
+        let (is_gone, value) = (change["op"] == "remove", change["value"].clone());
+        match now.pointer_mut(parent).expect("it is there") {
+            Value::Object(fields) if is_gone => drop(fields.remove(name)),
+            Value::Object(fields) => drop(fields.insert(name.to_owned(), value)),
+            Value::Array(list) if is_gone => drop(list.remove(name.parse().unwrap())),
+            Value::Array(list) if change["op"] == "add" => {
+                list.insert(name.parse().unwrap(), value)
+            }
+            Value::Array(list) => list[name.parse::<usize>().unwrap()] = value,
+            other => panic!("{path} of {other}"),
+        }
+    }
+    now
+}
+
 /// Somebody who answers by hand, of a kind.
 fn by_hand(server: &Server, name: &str, kind: &str) -> Client {
     let mut client = server.connect();
@@ -101,6 +122,17 @@ fn late_observer_is_shown_every_position_so_far() {
     assert_eq!(positions[positions.len() - 1]["view"], live["in_progress"]["view"]);
     let rest = get(&server, &format!("{POSITIONS}?after={}", positions.len() - 1));
     assert_eq!(rest["positions"].as_array().unwrap()[..], positions[positions.len() - 1..]);
+    // As differences: only the first one is whole, and they lead to the same positions.
+    for after in [0, 3] {
+        let folded = get(&server, &format!("{POSITIONS}?after={after}&changes=true"));
+        let folded = folded["positions"].as_array().unwrap();
+        assert_eq!(folded.len(), positions.len() - after);
+        assert_eq!(folded[0], positions[after]);
+        for (two, position) in positions[after..].windows(2).zip(&folded[1..]) {
+            assert!(position.get("view").is_none(), "{position}");
+            assert_eq!(patched(&two[0]["view"], &position["changes"]), two[1]["view"]);
+        }
+    }
     let none = get(&server, &format!("{POSITIONS}?after=1000000"));
     assert_eq!((&none["positions"], &none["count"]), (&json!([]), &all["count"]));
     drop(request);

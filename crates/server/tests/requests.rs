@@ -63,6 +63,71 @@ fn past(request: &Value) -> (usize, usize) {
 const LONG: &str = r#"{"format":{"kind":"round-robin"},
     "match":{"best_of":9,"ties":"share","crash":"resume"}}"#;
 
+/// The hints for authors of programs are apart from the texts for people, which
+/// `Reply::expect` checks.
+#[test]
+fn unreadable_requests_get_a_plain_text_and_a_hint() {
+    let server = Server::start();
+    server.register_operator("olga", "the pw of olga");
+    let body = json!({"account": "olga", "password": "the pw of olga"}).to_string();
+    let session = server.http("POST", "/api/v1/sessions", None, &body).expect(201).json();
+    let token = session["token"].as_str();
+    let wrong = r#"{"id":"cup","preset":"fish","selection":{"by":"magic"}}"#;
+    for (method, path, body, status, hint) in [
+        ("POST", "/api/v1/tournaments", "{", 400, "the body is not JSON at line 1"),
+        ("POST", "/api/v1/tournaments", "[]", 422, "send {"),
+        ("POST", "/api/v1/tournaments", wrong, 422, "unknown variant `magic`"),
+        ("POST", "/api/v1/sessions", r#"{"account":1}"#, 422, "line 1, column 12"),
+        ("PATCH", "/api/v1/tournaments", "", 405, "`allow`"),
+        ("GET", "/api/v1/events?delay_ms=x", "", 400, "`delay_ms`"),
+    ] {
+        let problem = server.http(method, path, token, body).expect(status).json();
+        let found = problem["hint"].as_str().unwrap_or_default();
+        assert!(found.contains(hint), "{method} {path}: {problem}");
+    }
+    // Without a token, with another one, and with numbers that do not agree.
+    server.http("POST", "/api/v1/tournaments", None, wrong).expect(401);
+    server.http("POST", "/api/v1/tournaments", Some("no such token"), wrong).expect(401);
+    for (selection, due) in [
+        (
+            json!({"by": "invitation", "players": ["ann"], "at_least": 2, "wait_ms": 1}),
+            "only 1 of 2",
+        ),
+        (json!({"by": "draw", "at_least": 0, "at_most": 2, "wait_ms": 1}), "minimum is 0"),
+    ] {
+        let cup = json!({"id": "cup", "preset": "fish", "selection": selection}).to_string();
+        let problem = server.http("POST", "/api/v1/tournaments", token, &cup);
+        let problem = problem.expect(409).json();
+        assert!(problem["detail"].as_str().unwrap().contains(due), "{problem}");
+    }
+}
+
+#[test]
+fn more_house_players_than_the_maximum_create_no_tournament() {
+    let server = Server::start();
+    server.register_operator("olga", "the pw of olga");
+    let body = json!({"account": "olga", "password": "the pw of olga"}).to_string();
+    let session = server.http("POST", "/api/v1/sessions", None, &body).expect(201).json();
+    let token = session["token"].as_str();
+    let announced = |house: &[&str]| {
+        let selection = json!({
+            "by": "sign-up", "at_least": 2, "at_most": 2, "wait_ms": 600_000,
+            "second_wait_ms": 0, "second_at_least": 2,
+        });
+        let cup = json!({
+            "id": "cup", "preset": "fish", "selection": selection, "house_players": house,
+        });
+        server.http("POST", "/api/v1/tournaments", token, &cup.to_string())
+    };
+    let many = announced(&["house:level-1", "house:level-2", "house:level-3"]).expect(422).json();
+    let detail = many["detail"].as_str().unwrap();
+    assert!(detail.contains("3 house players do not fit"), "{detail}");
+    let twice = announced(&["house:level-1", "house:level-1"]).expect(422).json();
+    assert!(twice["detail"].as_str().unwrap().contains("is named twice"), "{twice}");
+    server.http("GET", "/api/v1/tournaments/cup", None, "").expect(404);
+    announced(&["house:level-1", "house:level-2"]).expect(201);
+}
+
 #[test]
 fn reconnecting_player_gets_the_history_once() {
     let mut server = Server::start();

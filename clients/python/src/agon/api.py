@@ -324,6 +324,8 @@ def _problem(error: urllib.error.HTTPError) -> ApiError:
     try:
         problem = json.loads(error.read(64 * 1024))
         kind, detail = str(problem["type"]), str(problem["detail"])
+        if "hint" in problem:
+            detail = f"{detail} ({problem['hint']})"
     except (ValueError, KeyError, TypeError, OSError):
         kind, detail = "unknown", str(error.reason)
     wait = error.headers.get("retry-after", "") if error.headers else ""

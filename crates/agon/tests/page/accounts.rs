@@ -89,7 +89,7 @@ fn the_operator_comes_with_its_token() {
     browser.click("summary", "Log in with a token");
     browser.fill("#token-form [name=token]", "nonsense");
     browser.click("#token-form button", "Log in with it");
-    browser.until_text("#token-form [role=alert]", "no longer valid");
+    browser.until_text("#token-form [role=alert]", "it has expired");
     browser.fill("#token-form [name=token]", &world.operator);
     browser.click("#token-form button", "Log in with it");
     browser.until_text("#who", "operator");

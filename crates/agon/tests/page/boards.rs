@@ -40,6 +40,15 @@ fn whole_boards_fit_a_laptop_and_a_phone_without_scrolling() {
     browser.until_true("ann is asked", "document.querySelector('button.roll') !== null");
     visible(&mut browser, "rolling", &card);
     visible(&mut browser, "rolling", &["button.roll"]);
+    browser.press("r");
+    browser.until_text(".tray.asked", "Roll 2 of 3");
+    browser.press("r");
+    browser.until_true("ann chooses a box", "document.querySelector('button.box') !== null");
+    visible(&mut browser, "choosing a box", &card);
+    visible(&mut browser, "choosing a box", &["button.box"]);
+    browser.click("button.box", "");
+    visible(&mut browser, "confirming a box", &card);
+    visible(&mut browser, "confirming a box", &[".send", ".undo"]);
     watcher.go("#/game/dice/r1m1");
     visible(&mut watcher, "watching Yahtzee", &[".strip > li", ".tray .dice", ".halves-of-card"]);
     world.order("/api/v1/tournaments/dice/withdraw", json!({"player": "ann", "why": "enough"}));
@@ -54,19 +63,36 @@ fn whole_boards_fit_a_laptop_and_a_phone_without_scrolling() {
     visible(&mut watcher, "watching Fish", &[".ice", ".ice .coordinate"]);
     world.order("/api/v1/tournaments/ice/withdraw", json!({"player": "ann", "why": "enough"}));
     world.until_over("ice");
-    announce(&world, "rails", "trains", &["ann", "house:greedy", "house:hold-10"], slow());
+    let four = ["ann", "house:greedy", "house:random", "house:search"];
+    announce(&world, "floe", "fish", &four, slow());
+    browser.until_true("ann is asked", "document.querySelector('.tile.open') !== null");
+    browser.until_true("four play", "document.querySelectorAll('.strip > li').length === 4");
+    visible(&mut browser, "Fish with four players", &ice);
+    world.order("/api/v1/tournaments/floe/withdraw", json!({"player": "ann", "why": "enough"}));
+    world.until_over("floe");
+    trains_is_visible(&world, &mut browser, &mut watcher);
+}
+
+/// Trains with five players, which is the smallest space for its map.
+fn trains_is_visible(world: &World, browser: &mut Browser, watcher: &mut Browser) {
+    let five = ["ann", "house:greedy", "house:hold-10", "house:buy-now", "house:level-1"];
+    announce(world, "rails", "trains", &five, slow());
+    browser.until_true("five play", "document.querySelectorAll('.strip > li').length === 5");
     browser.until_true("ann is asked", "document.querySelector('.goal-choice') !== null");
     let map = [".strip > li", ".map", ".city", ".beside .hand"];
-    visible(&mut browser, "picking", &map);
-    visible(&mut browser, "picking", &["button.keep"]);
+    visible(browser, "picking", &map);
+    visible(browser, "picking", &["button.keep"]);
     browser.click(".goal-choice", "");
     browser.press("3");
     browser.click("button.keep", "Keep 2 of 2");
     browser.until_true("ann plays", "document.querySelector('button.cards') !== null");
-    visible(&mut browser, "playing Trains", &map);
-    visible(&mut browser, "playing Trains", &[".beside .goals", "button.cards"]);
+    visible(browser, "playing Trains", &map);
+    visible(browser, "playing Trains", &[".beside .goals", "button.cards"]);
+    browser.click("button.cards", "");
+    visible(browser, "confirming in Trains", &map);
+    visible(browser, "confirming in Trains", &[".send", ".undo"]);
     watcher.go("#/game/rails/r1m1");
-    visible(&mut watcher, "watching Trains", &[".map", ".city"]);
+    visible(watcher, "watching Trains", &[".map", ".city"]);
 }
 
 /// A guest who starts a game by keyboard, and the tournament of that game.
@@ -159,10 +185,7 @@ pub(crate) fn guest_plays_trains_with_the_mouse() {
     browser.click(".goal-choice[aria-pressed=false]", "");
     browser.click("button.keep", "Keep 2 of 2");
     play_on(&world, &id, &mut people, &[".way-choice", "button.cards"], |browser, choice| {
-        match choice {
-            ".way-choice" => click_and_confirm(browser, choice),
-            _ => browser.click(choice, ""),
-        }
+        click_and_confirm(browser, choice);
     });
     let result = result(&world, &id);
     let [browser] = &mut people;
@@ -252,7 +275,9 @@ pub(crate) fn guest_plays_trains_by_keyboard_alone() {
     browser.press("Enter");
     play_on(&world, &id, &mut people, &[".way-choice", "button.cards"], |browser, choice| {
         if choice == "button.cards" {
-            return browser.press("c");
+            browser.press("c");
+            browser.until_text(".confirmation", "Draw two cards?");
+            return browser.press("Enter");
         }
         while browser.eval("document.activeElement.matches('.way-choice')") != true {
             browser.press("ArrowDown");
@@ -319,6 +344,136 @@ fn hints_show_what_a_choice_would_give() {
     browser.click(".play-options summary", "Options");
     browser.click(".play-options label", "Show hints");
     browser.until_true("no hints", "document.querySelector('.hint') === null");
+}
+
+#[test]
+fn hints_show_where_a_penguin_may_slide_and_which_tracks_can_be_paid() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut browser = seated(&world, &ann);
+    announce(&world, "ice", "fish", &["ann", "house:greedy"], slow());
+    for count in 1..=4 {
+        browser.click(".tile.open", "");
+        browser.click(".send", "");
+        let placed = format!("document.querySelectorAll('.penguin.red').length === {count}");
+        browser.until_true("it is placed", &placed);
+    }
+    browser.until_true("ann slides", "document.querySelector('.penguin.open') !== null");
+    // A penguin under the pointer shows the tiles that it could be chosen to slide to.
+    let reach = "(() => {
+        const own = document.querySelector('.penguin.open');
+        own.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
+        return [...document.querySelectorAll('.tile.reach')].map(one => one.dataset.key);
+    })()";
+    let hinted = browser.eval(reach);
+    assert!(!hinted.as_array().unwrap().is_empty());
+    browser.click(".play-options summary", "Options");
+    browser.click(".play-options label", "Show hints");
+    browser.until_true("ann slides", "document.querySelector('.penguin.open') !== null");
+    assert_eq!(browser.eval(reach), json!([]), "hints are off");
+    browser.click(".play-options summary", "Options");
+    browser.click(".penguin.open", "");
+    browser.until_true("she chooses a tile", "document.querySelector('.tile.open') !== null");
+    let open = "[...document.querySelectorAll('.tile.open')].map(one => one.dataset.key)";
+    assert_eq!(browser.eval(open), hinted);
+    world.order("/api/v1/tournaments/ice/withdraw", json!({"player": "ann", "why": "enough"}));
+    world.until_over("ice");
+    announce(&world, "rails", "trains", &["ann", "house:greedy"], slow());
+    browser.click(".goal-choice[aria-pressed=false]", "");
+    browser.click(".goal-choice[aria-pressed=false]", "");
+    browser.click("button.keep", "Keep 2 of 2");
+    while browser.eval("document.querySelector('.way-choice') !== null") != true {
+        click_and_confirm(&mut browser, "button.cards");
+        browser.until_true("ann is asked", "document.querySelector('button.cards') !== null");
+    }
+    // The map marks the tracks of the list, and the one that the list points to.
+    let same = "document.querySelectorAll('.way.open').length
+        === document.querySelectorAll('.way-choice').length";
+    browser.until_true("the map shows what she can pay", same);
+    browser.eval("document.querySelector('.way-choice').focus()");
+    let pointed = "document.querySelector('.way-choice').dataset.key
+        === `choice-${document.querySelector('.way.pointed')?.dataset.key}`";
+    browser.until_true("the map shows the track with the focus", pointed);
+}
+
+#[test]
+fn players_are_in_one_line_with_clocks() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut browser = seated(&world, &ann);
+    announce(&world, "ice", "fish", &["ann", "house:greedy", "house:random"], slow());
+    browser.until_true("ann is asked", "document.querySelector('.tile.open') !== null");
+    let clocks = "[...document.querySelectorAll('.strip [data-clock]')].map(one => one.textContent)
+        .map(text => /^\\d+:\\d\\d$/.test(text)).join()";
+    browser.until_true("only the clock of ann runs", &format!("{clocks} === 'true,false,false'"));
+    for (width, height) in WINDOWS {
+        look(&mut browser, width, height, false);
+        let one_line = "(all => all.length === 3
+            && new Set(all.map(one => Math.round(one.getBoundingClientRect().top))).size === 1
+            && all.every(one => one.clientHeight < 64))
+            ([...document.querySelectorAll('.strip > li')])";
+        browser.until_true(&format!("one line at {width} px"), one_line);
+    }
+}
+
+#[test]
+fn reduced_motion_stops_boards_and_the_game_on_the_start_page() {
+    let world = World::start();
+    let mut browser = world.browser("#/docs");
+    let media = json!({"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]});
+    browser.cdp("Emulation.setEmulatedMedia", media);
+    browser.eval(
+        "globalThis.animations = 0;
+         const animate = Element.prototype.animate;
+         Element.prototype.animate = function (...all) {
+           animations += 1;
+           return animate.apply(this, all);
+         }; 0",
+    );
+    browser.go("#/");
+    browser.until_text("agon-demo button", "Play");
+    // It shows the end of the game, and stays there.
+    browser.until_text("agon-demo .sides", "42");
+    browser.click("button.start", "Play Fish");
+    browser.click(".tile.open", "");
+    browser.click(".send", "");
+    browser.until_true("both placed", "document.querySelectorAll('.penguin').length === 2");
+    assert_eq!(browser.eval("animations"), 0);
+    assert_eq!(browser.eval("document.getAnimations().length"), 0);
+}
+
+#[test]
+fn tracks_of_several_opponents_are_laid_one_after_another() {
+    let world = World::start();
+    world.house_cup("rails", "trains", &["house:buy-now", "house:greedy"]);
+    world.until_over("rails");
+    let mut browser = world.browser("#/replay/rails/r1m1/1");
+    browser.until_true("the map is there", "document.querySelector('agon-trains .way') !== null");
+    // Two positions with three tracks between them, as a spectator sees them who looks away.
+    let apart = browser.eval(
+        "(async () => {
+           const at = '/api/v1/tournaments/rails/matches/r1m1/games/1/replay';
+           const { steps, seats } = await (await fetch(at)).json();
+           const laid = view => view.history.filter(({ did }) => did.acquired).length;
+           const last = steps.at(-1).view;
+           const before = steps.findLast(({ view }) => laid(view) === laid(last) - 3).view;
+           const { loadBoard } = await import('/web/boards/load.js');
+           const board = await loadBoard('trains');
+           document.querySelector('main').append(board);
+           const begun = [];
+           const animate = Element.prototype.animate;
+           Element.prototype.animate = function (frames, options) {
+             if (this.matches('.rail')) begun.push(performance.now() + options.delay);
+             return animate.call(this, frames, options);
+           };
+           board.shown = { view: before, names: seats };
+           board.shown = { view: last, names: seats };
+           return begun.map((time, at) => (at ? time - begun[at - 1] : 0));
+         })()",
+    );
+    let apart: Vec<f64> = serde_json::from_value(apart).unwrap();
+    assert_eq!(apart.len(), 3);
+    assert!(apart[1..].iter().all(|wait| *wait >= 600.0), "{apart:?}");
 }
 
 /// The colours of seats and cards in the theme, and the shortest distance between a seat's colour

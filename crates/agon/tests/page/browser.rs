@@ -331,6 +331,24 @@ impl Browser {
         self.requests.clone()
     }
 
+    /// How many tabs the browser has.
+    pub(crate) fn tabs(&mut self) -> usize {
+        let targets = self.remote.call(None, "Target.getTargets", json!({}));
+        let all = targets["targetInfos"].as_array().expect("a list");
+        all.iter().filter(|one| one["type"] == "page").count()
+    }
+
+    /// Lets the page read the clipboard without a question.
+    pub(crate) fn allow_reading_the_clipboard(&mut self) {
+        let permissions = json!({"permissions": ["clipboardReadWrite"]});
+        self.remote.call(None, "Browser.grantPermissions", permissions);
+    }
+
+    /// Shows this page again after another tab was opened.
+    pub(crate) fn bring_to_front(&mut self) {
+        self.cdp("Page.bringToFront", json!({}));
+    }
+
     /// A picture of the whole page, as PNG in base64.
     pub(crate) fn picture(&mut self) -> String {
         let shot = match self.is_firefox() {
@@ -433,14 +451,14 @@ fn firefox(profile: &Path) -> (Process, String) {
     let process = process.expect("firefox-esr is missing; scripts/test installs it");
     let file = profile.join("WebDriverBiDiServer.json");
     let mut address = None;
-    until("Firefox listens", || {
+    until("Firefox accepts connections", || {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         let said: Value = serde_json::from_str(&text).unwrap_or_default();
         let (host, port) = (said["ws_host"].as_str(), said["ws_port"].as_u64());
         address = host.zip(port).map(|(host, port)| format!("ws://{host}:{port}/session"));
         address.is_some()
     });
-    (process, address.expect("it listens"))
+    (process, address.expect("it accepts connections"))
 }
 
 fn started(mut command: Command) -> Option<Process> {

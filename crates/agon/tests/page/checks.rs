@@ -112,6 +112,7 @@ pub(crate) fn furnished() -> (World, Vec<(&'static str, &'static str)>) {
         ("#/rules/yahtzee", ".steps .picture"),
         ("#/rules/fish", ".steps .picture"),
         ("#/rules/trains", ".steps .picture"),
+        ("#/demo", ".moves li"),
         ("#/bot", "pre"),
         ("#/new", ".card"),
     ];
@@ -133,6 +134,27 @@ fn every_view_is_accessible_and_fits_a_phone() {
             accessible_in_every_look(&mut browser, view);
         }
     }
+}
+
+#[test]
+fn links_that_leave_the_page_open_in_a_new_tab() {
+    let (world, views) = furnished();
+    let mut browser = world.browser_of(&world.operator, "#/docs");
+    let mut count = 0;
+    for (view, sign) in &views {
+        browser.go(view);
+        let sign = format!("document.querySelector({}) !== null", json!(sign));
+        browser.until_true(&format!("{view} is there"), &sign);
+        let leaving = "[...document.querySelectorAll('a[href]')].filter(one =>
+            !one.getAttribute('href').startsWith('#') && !one.hasAttribute('download'))";
+        let wrong = browser.eval(&format!(
+            "{leaving}.filter(one => one.target !== '_blank' || one.rel !== 'noopener')
+               .map(one => one.outerHTML)"
+        ));
+        assert_eq!(wrong, json!([]), "{view}");
+        count += browser.eval(&format!("{leaving}.length")).as_u64().unwrap_or_default();
+    }
+    assert!(count >= 7, "the documents and the files of results: {count}");
 }
 
 #[test]

@@ -29,4 +29,5 @@ mod views;
 #[path = "../erlang/vm.rs"]
 mod vm;
 mod watching;
+mod wording;
 mod world;

@@ -1,6 +1,6 @@
 //! An operator's actions in the page, and how everybody else sees them.
 
-use crate::checks::{accessible, accessible_in_every_look};
+use crate::checks::accessible_in_every_look;
 use crate::live::waiting_cup;
 use crate::support::until;
 use crate::world::{PASSWORD, World};
@@ -155,6 +155,27 @@ fn an_operator_has_a_match_played_again() {
 }
 
 #[test]
+fn operator_ends_a_paused_tournament_and_names_the_winner() {
+    let world = World::start();
+    world.person("ann");
+    waiting_cup(&world, "hall");
+    let mut browser = world.browser_of(&world.operator, "#/tournament/hall");
+    browser.click("[aria-label=Operator] button", "End it now");
+    browser.until_text("dialog", "Open matches become void. The ticked players win.");
+    accessible_in_every_look(&mut browser, "the dialog that ends a tournament");
+    browser.click("dialog label.line", "ann");
+    browser.fill("dialog [name=why]", "the hall closes");
+    browser.click("dialog button", "End the tournament");
+    browser.until_text("#news", "The tournament is over.");
+    browser.until_text(".winner", "ann won");
+    let hall = world.get("/api/v1/tournaments/hall");
+    assert_eq!(hall["results"]["winners"], json!(["ann"]));
+    assert_eq!(hall["results"]["awarded"]["why"], "the hall closes");
+    let mut visitor = world.browser("#/tournament/hall");
+    visitor.until_text("[aria-label=Progress]", "the hall closes");
+}
+
+#[test]
 fn operator_finds_every_account_and_registers_another() {
     let world = World::start();
     world.person("ann");
@@ -214,5 +235,5 @@ fn an_operator_blacklists_a_player_and_lifts_it() {
     ] {
         visitor.until_text("[aria-label=Rulings]", words);
     }
-    accessible(&mut visitor, "a player with rulings");
+    accessible_in_every_look(&mut visitor, "a player with rulings");
 }

@@ -1,7 +1,7 @@
 //! Tools for organisers: reasons that everybody sees, a pause that looks like one, files for
 //! spreadsheets, leaderboard and archive, and the way into a tournament.
 
-use crate::checks::{accessible, look};
+use crate::checks::{accessible_in_every_look, look};
 use crate::live::waiting_cup;
 use crate::world::World;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn reasons_of_rulings_stay_visible_to_everybody() {
     watcher.until_text("p.paused", "look at the dice");
     watcher.until_text("p.paused", "wrong dice");
     watcher.until_true("the board is grey", "document.querySelector('.stage.still') !== null");
-    accessible(&mut watcher, "a paused match");
+    accessible_in_every_look(&mut watcher, "a paused match");
     look(&mut watcher, 360, 740, false);
     let whole = "[...document.querySelectorAll('p.paused')].every(one =>
         one.clientHeight > 0 && one.scrollWidth <= one.clientWidth)";
@@ -42,7 +42,9 @@ fn reasons_of_rulings_stay_visible_to_everybody() {
         watcher.until_text("[aria-label=Rulings]", why);
     }
     watcher.until_text("[aria-label=Pairings]", "wrong dice");
-    accessible(&mut watcher, "a tournament with rulings");
+    accessible_in_every_look(&mut watcher, "a tournament with rulings");
+    watcher.go("#/replay/duel/r1m1/1");
+    watcher.until_text("main", "The game is void, ruled by operator: wrong dice.");
     let rulings = world.get(&format!("{at}/rulings"));
     let kinds = rulings["rulings"].as_array().unwrap().iter().map(|one| one["what"].clone());
     let kinds: Vec<Value> = kinds.collect();
@@ -109,7 +111,7 @@ fn reasons_of_start_entry_withdrawal_and_cancellation_are_public() {
          operator entered house:random “missed the train”; \
          operator withdrew bob “has to leave”";
     visitor.until_true("all are listed once", &format!("{list} === {}", json!(expected)));
-    accessible(&mut visitor, "a tournament with rulings");
+    accessible_in_every_look(&mut visitor, "a tournament with rulings");
     let players = world.get("/api/v1/tournaments/league")["plan"]["players"].clone();
     assert_eq!(players, json!(["ann", "bob", "house:random"]));
     world.order("/api/v1/tournaments/never/call-off", json!({"why": "nobody comes"}));
@@ -179,7 +181,7 @@ fn leaderboard_is_searched_and_shows_intervals_and_ones_own_rank() {
     browser.fill("[type=search]", "OPTIM");
     browser.until_no_text("#leaderboard", "house:greedy");
     browser.until_text("#leaderboard", "house:optimal");
-    accessible(&mut browser, "the leaderboard");
+    accessible_in_every_look(&mut browser, "the leaderboard");
     browser.fill("[type=search]", "");
     browser.until_text("#leaderboard", "house:greedy");
     look(&mut browser, 360, 740, true);
@@ -221,7 +223,7 @@ fn past_tournaments_have_date_game_and_winner() {
     assert_eq!(browser.eval(dated), true);
     browser.fill("[type=search]", "fish");
     browser.until_no_text(".entry", "cup");
-    accessible(&mut browser, "past tournaments");
+    accessible_in_every_look(&mut browser, "past tournaments");
     browser.click(".entry", "pond");
     browser.until_text("h1", "pond");
 }
@@ -235,7 +237,7 @@ fn sign_up_has_a_link_and_a_qr_code() {
     browser.until_text("[aria-label='Invite players'] code", &address);
     let label = "document.querySelector('.qr').getAttribute('aria-label')";
     assert_eq!(browser.eval(label), format!("QR code of {address}"));
-    accessible(&mut browser, "a sign-up with a QR code");
+    accessible_in_every_look(&mut browser, "a sign-up with a QR code");
     // The codes of libqrencode 4.1 for versions 1, 7 and 10: a text, then rows of modules.
     let known = [
         include_str!("data/qr-14.txt"),

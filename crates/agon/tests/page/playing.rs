@@ -194,6 +194,9 @@ pub(crate) fn a_person_plays_trains_against_house_players_to_the_end() {
             false => {
                 in_list.set(in_list.get() + u32::from(choice == ".way-choice"));
                 browser.click(choice, "");
+                if choice == "button.cards" {
+                    browser.click(".send", "Confirm");
+                }
             }
         }
     });
@@ -267,7 +270,7 @@ fn receipt_of_a_person_on_two_devices_agrees_with_the_log() {
 }
 
 #[test]
-fn every_board_is_accessible_while_one_chooses_and_fits_a_phone() {
+fn every_board_is_accessible_during_a_choice_and_fits_a_phone() {
     let world = World::start();
     let ann = world.person("ann");
     let mut browser = seated(&world, &ann);
@@ -292,6 +295,7 @@ fn every_board_is_accessible_while_one_chooses_and_fits_a_phone() {
     browser.click("button.keep", "Keep 2 of 2");
     while offered(&mut browser, &[".way-choice"]).is_none() {
         browser.click("button.cards", "Draw two cards");
+        browser.click(".send", "Confirm");
         browser.until_true("ann is asked", "document.querySelector('button.cards') !== null");
     }
     check(&mut browser, "playing trains", ".way-choice");
@@ -359,7 +363,7 @@ fn invited_person_accepts_and_plays() {
 }
 
 #[test]
-fn an_invitation_is_accepted_or_rejected_wherever_one_is() {
+fn invitation_is_accepted_or_rejected_on_every_view() {
     let world = World::start();
     let people = ["ann", "bob", "cat"].map(|name| world.person(name));
     // One looks at the lobby, two are there to play.

@@ -40,6 +40,70 @@ fn person_on_another_view_stays_connected_and_loses_nothing() {
     assert_eq!(faults["faults"], json!([]));
 }
 
+#[test]
+fn reading_a_document_keeps_the_connection_of_a_player() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut browser = seated(&world, &ann);
+    // Under this preset nobody waits for a player who disconnects.
+    announce(&world, "ice", "fish", &["ann", "house:greedy"], slow());
+    browser.until_true("ann is asked", ASKED);
+    browser.go("#/docs");
+    browser.until_text(".your-game", "Your turn against house:greedy");
+    browser.eval("globalThis.mark = 'still here'");
+    let before = browser.tabs();
+    for document in ["The native protocol", "OpenAPI", "Metrics"] {
+        browser.click("main a", document);
+        browser.bring_to_front();
+    }
+    until("every document has a tab of its own", || browser.tabs() == before + 3);
+    assert_eq!(browser.eval("globalThis.mark"), "still here");
+    browser.click(".your-game a", "Play");
+    browser.until_true("the ice is back", ASKED);
+    browser.click(".tile.open", "");
+    browser.click(".send", "");
+    browser.until_true("one is placed", "document.querySelectorAll('.penguin.red').length === 1");
+    let faults = world.get("/api/v1/tournaments/ice/matches/r1m1/faults");
+    assert_eq!(faults["faults"], json!([]));
+}
+
+#[test]
+fn paused_game_looks_paused_to_its_player() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut browser = seated(&world, &ann);
+    announce(&world, "ice", "fish", &["ann", "house:greedy"], slow());
+    browser.until_true("ann is asked", ASKED);
+    browser.until_text(".deadline", "left for your move");
+    browser.go("#/docs");
+    browser.until_text(".your-game .turn", "Your turn against house:greedy");
+    // On another view the server's notification is the only word of it.
+    world.order("/api/v1/tournaments/ice/pause", json!({"why": "the hall is on fire"}));
+    browser.until_text(".your-game", "Your game against house:greedy is paused");
+    let no_clock = "document.querySelector('.your-game .clock') === null";
+    browser.until_true("no clock runs in the bar", no_clock);
+    browser.until_true("no turn is signalled", "!document.title.includes('Your turn')");
+    browser.click(".your-game a", "");
+    let paused = "Paused by operator: The hall is on fire.";
+    browser.until_text("p.paused", paused);
+    browser.until_true("it is grey and inert", "document.querySelector('.stage.still').inert");
+    let no_clock = "document.querySelector('.deadline [role=timer]') === null
+        && [...document.querySelectorAll('.strip [data-clock]')].every(one => !one.textContent)";
+    browser.until_true("no clock runs", no_clock);
+    accessible_in_every_look(&mut browser, "the paused game of a player");
+    look(&mut browser, 1366, 768, false);
+    // A page that is loaded in the pause knows about it too.
+    browser.open(&world.url("#/play"));
+    browser.until_text("p.paused", paused);
+    world.order("/api/v1/tournaments/ice/resume", json!({"why": "the fire is out"}));
+    browser.until_no_text("main", paused);
+    browser.until_text(".deadline", "left for your move");
+    browser.until_true("the title says it", "document.title.startsWith('● Your turn · ')");
+    browser.click(".tile.open", "");
+    browser.click(".send", "");
+    browser.until_true("one is placed", "document.querySelectorAll('.penguin.red').length === 1");
+}
+
 /// Ann plays, leaves the Play view for so long, and finds her game as she left it.
 fn leave_and_come_back(world: &World, away: Duration) {
     let ann = world.person("ann");

@@ -33,7 +33,7 @@ impl Remote {
             "GET /{path} HTTP/1.1\r\nhost: {host}\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\
              sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
         );
-        stream.write_all(request.as_bytes()).expect("it is heard");
+        stream.write_all(request.as_bytes()).expect("the browser takes the request");
         let (started, mut head) = (Instant::now(), Vec::new());
         while !head.ends_with(b"\r\n\r\n") {
             assert!(started.elapsed() < PATIENCE, "the browser does not shake hands");
@@ -49,7 +49,7 @@ impl Remote {
         Remote { stream, frames, latest: 0, events: Vec::new() }
     }
 
-    /// Has something done, and waits for what comes of it.
+    /// Sends a command, and waits for its result.
     pub(crate) fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         self.try_call(session, method, params)
             .unwrap_or_else(|error| panic!("{method} failed: {error}"))

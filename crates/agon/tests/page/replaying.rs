@@ -144,7 +144,7 @@ pub(crate) fn verify_checks_every_game_and_a_forged_event_fails_where_it_is() {
     for (id, ..) in GAMES {
         browser.go(&format!("#/replay/{id}/r1m1/1"));
         browser.click("button.verify", "");
-        browser.until_text(".verdict", "events were checked and follow");
+        browser.until_text(".verdict", "and each follows from the ones before");
         browser.until_text(".verdict", "follows from the tournament's");
     }
     // Dice that were not rolled.
@@ -258,7 +258,7 @@ fn a_saved_replay_opens_from_disk_and_shows_the_end() {
             browser.until_text(".caption", &format!("{} {score}", name.as_str().unwrap()));
         }
         browser.click("button.verify", "");
-        browser.until_text(".verdict", "events were checked and follow");
+        browser.until_text(".verdict", "and each follows from the ones before");
         accessible(&mut browser, "a saved replay");
     }
     for request in browser.requests() {

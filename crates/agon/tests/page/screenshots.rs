@@ -88,6 +88,41 @@ fn every_view_in_every_look() {
     big_bracket();
     documents(&world);
     people(&world);
+    trouble(&world);
+}
+
+/// A paused game as its player sees it, the question before a resignation, and mistakes in a form.
+fn trouble(world: &World) {
+    let mut browser = world.browser("#/");
+    browser.click("[data-key=fish] button.start", "Play");
+    until_there(&mut browser, ".tile.open");
+    let name = browser.eval("JSON.parse(localStorage.getItem('agon.session')).account");
+    let lobby = world.get("/api/v1/lobby");
+    let all = lobby["tournaments"].as_array().unwrap().iter();
+    let mut running = all.filter(|one| one["standing"] == "running" && one["game"] == "fish");
+    let players =
+        |id: &str| world.get(&format!("/api/v1/tournaments/{id}"))["plan"]["players"].clone();
+    let id = running
+        .find_map(|one| one["id"].as_str().filter(|id| players(id)[0] == name))
+        .expect("the game of the guest");
+    browser.click("button.give-up", "Resign");
+    until_there(&mut browser, "dialog form");
+    pictures(&mut browser, "play-resign", |_| ());
+    browser.press("Escape");
+    let why = "the hall is on fire, and everybody is outside";
+    world.order(&format!("/api/v1/tournaments/{id}/pause"), json!({"why": why}));
+    until_there(&mut browser, "p.paused");
+    pictures(&mut browser, "play-paused", |_| ());
+    browser.go("#/docs");
+    until_there(&mut browser, ".your-game a");
+    pictures(&mut browser, "docs-with-a-game", |_| ());
+    let mut operator = world.browser_of(&world.operator, "#/new");
+    until_there(&mut operator, "form");
+    operator.fill("[name=id]", "Spring Cup");
+    operator.fill("[name=at_most]", "1");
+    operator.click("form button", "Create the tournament");
+    until_there(&mut operator, ".wrong");
+    pictures(&mut operator, "new-with-mistakes", |_| ());
 }
 
 /// A guest in the middle of each game.

@@ -1,7 +1,7 @@
 //! Showing and explaining: the projector, large drawings, the analysis of a game, long matches.
 
 use crate::browser::Browser;
-use crate::checks::{accessible, accessible_in_every_look, fits, look};
+use crate::checks::{accessible_in_every_look, fits, look};
 use crate::support::until;
 use crate::world::World;
 use agon_client::{
@@ -66,6 +66,8 @@ pub(crate) fn projector_follows_a_live_cup_to_its_winner() {
         "points are shown",
         "[...document.querySelectorAll('.tv-score .points')].some(e => Number(e.textContent) > 0)",
     );
+    // The next match names those who may come, before the winners are known.
+    browser.until_text(".tv-side", " or house:");
     // Nothing of the panel beside it is cut off.
     let inside = "[...document.querySelectorAll('.tv-side :is(li, h2)')].every(one =>
         one.getBoundingClientRect().right <= innerWidth)";
@@ -129,14 +131,34 @@ fn paced_house_players_leave_time_to_watch() {
 }
 
 #[test]
+fn cup_of_the_command_line_has_the_pace_of_its_flag() {
+    let world = World::start();
+    let server = world.url("");
+    let created = Command::new(env!("CARGO_BIN_EXE_agon"))
+        .args(["admin", "--server", server.trim_end_matches('/')])
+        .args(["tournament", "create", "show", "--preset", "fish", "--pace", "60000"])
+        .args(["--named", "house:greedy", "house:search"])
+        .env("AGON_TOKEN", &world.operator)
+        .output()
+        .unwrap();
+    assert!(created.status.success(), "{}", String::from_utf8_lossy(&created.stderr));
+    until("it runs", || world.get("/api/v1/tournaments/show")["standing"] == "running");
+    let show = world.get("/api/v1/tournaments/show");
+    assert_eq!(show["plan"]["policy"]["match"]["time"]["house_pace_ms"], 60_000);
+    let mut browser = world.browser("#/tv/show");
+    browser.until_text(".tv-score .name", "house:");
+}
+
+#[test]
 pub(crate) fn graph_has_the_numbers_of_agon_analyse() {
     let world = World::start();
     let houses = ["house:greedy", "house:random"];
     world.house_cup("dice", "yahtzee-class", &houses);
     fish_cup(&world, "ice", &houses, &json!({}));
+    world.house_cup("rails", "trains", &["house:greedy", "house:hold-10"]);
     let folder = tempfile::tempdir().unwrap();
     let mut browser = world.browser("#/docs");
-    for id in ["dice", "ice"] {
+    for id in ["dice", "ice", "rails"] {
         world.until_over(id);
         let log = format!("/api/v1/tournaments/{id}/matches/r1m1/log");
         let file = folder.path().join(format!("{id}.jsonl"));
@@ -185,6 +207,8 @@ fn agrees(browser: &mut Browser, id: &str, analysis: &Value) {
             }
         };
         assert!(cost.starts_with(&number(&one["cost"], 1)), "{id}: {row:?}, not {one}");
+        let time = row.last().unwrap();
+        assert!(time.contains("s, at most ") && time.ends_with('s'), "time per move: {time}");
     }
     // The curves end at the sums, and each costly decision has a mark and a link to its step.
     let panels = if players[0]["luck"].is_null() { 1 } else { 2 };
@@ -317,7 +341,7 @@ fn stderr_of_a_bot_is_shown_at_the_step_it_belongs_to() {
         browser.until_text(".stderr pre", &format!("asked to {ask} in ice:r1m1.1.{bob}."));
         browser.until_text(".caption", &format!("Step {at} of"));
     }
-    accessible(&mut browser, "the output of a bot");
+    accessible_in_every_look(&mut browser, "the output of a bot");
 }
 
 /// 64 guests, and the threads that play for them until the test is over. In the third round the
@@ -397,6 +421,7 @@ fn bracket_of_64_fits_the_width_of_a_projector() {
         let high = browser.eval("document.querySelector('.two-sides').clientHeight");
         assert!(high.as_f64().is_some_and(|high| high <= most), "{high} px high at {width} px");
     }
+    crate::look::has_three_sizes(&mut browser, "a bracket of 64");
     look(&mut browser, 1920, 1080, false);
     let size = "parseFloat(getComputedStyle(document.querySelector('.compact .seat')).fontSize)";
     assert!(browser.eval(size).as_f64().is_some_and(|size| size >= 14.0));
@@ -440,6 +465,9 @@ fn long_match_is_summed_up_and_the_replay_leads_to_the_next_game() {
         let won: f64 = counted.iter().map(|game| share(game, name)).sum();
         let rate = format!("{:.1} %", 100.0 * won / counted.len() as f64);
         browser.until_text(".rates li", &rate);
+        let (low, high) = wilson(won / counted.len() as f64, counted.len() as f64);
+        let interval = format!("95 % interval: {:.1} % to {:.1} %", 100.0 * low, 100.0 * high);
+        browser.until_text(&format!("[data-key='{name}'] .range"), &interval);
     }
     let bars = browser.eval(
         "[...document.querySelectorAll('.histogram .bar title')].map(e =>
@@ -477,6 +505,15 @@ fn long_match_is_summed_up_and_the_replay_leads_to_the_next_game() {
     let short = world.get("/api/v1/tournaments/short/matches/r1m1");
     let count = short["match"]["games"].as_array().unwrap().len();
     browser.until_text("[data-key=standing]", &format!("Best of 3; {count} games played"));
+}
+
+/// The 95 % interval of a share after Wilson, by the formula in the textbook.
+fn wilson(share: f64, count: f64) -> (f64, f64) {
+    let z = 1.96_f64;
+    let spread = (share * (1.0 - share) / count + z * z / (4.0 * count * count)).sqrt();
+    let bound =
+        |sign: f64| (share + z * z / (2.0 * count) + sign * z * spread) / (1.0 + z * z / count);
+    (bound(-1.0), bound(1.0))
 }
 
 /// The part of a game that a player won.

@@ -2,11 +2,13 @@
 //! through a queue, a new tournament, the rules, and a bot to copy.
 
 use crate::browser::Browser;
-use crate::checks::{accessible, accessible_in_every_look};
+use crate::checks::accessible_in_every_look;
 use crate::playing::seated;
+use crate::support::{Process, until};
 use crate::world::{PASSWORD, World};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// The name under which a browser plays.
@@ -84,7 +86,7 @@ fn guest_claims_the_account_and_keeps_the_games() {
     browser.go("#/account");
     browser.fill("#claim-form [name=account]", "zoë");
     browser.fill("#claim-form [name=password]", PASSWORD);
-    accessible(&mut browser, "the claim");
+    accessible_in_every_look(&mut browser, "the claim");
     browser.eval("document.querySelector('#claim-form [name=password]').value = ''");
     browser.fill("#claim-form [name=password]", "x");
     let valid = "document.querySelector('#claim-form').checkValidity()";
@@ -135,6 +137,7 @@ fn person_who_waits_is_offered_a_house_player() {
            sessionStorage.setItem('agon.waiting', JSON.stringify({ ...wait, since: 0 })); })()",
     );
     browser.until_text("agon-waiting", "A house player is free now");
+    accessible_in_every_look(&mut browser, "a player who waits in a queue");
     let advice = "document.querySelector('agon-waiting ~ p').offsetHeight";
     assert_eq!(browser.eval(advice), 0, "a person who waits is not told to join a queue");
     browser.click("agon-waiting button", "Play a house player instead");
@@ -143,7 +146,7 @@ fn person_who_waits_is_offered_a_house_player() {
 }
 
 #[test]
-fn visitor_of_a_server_without_guests_is_told_to_register() {
+fn visitor_of_a_server_without_guests_is_asked_to_register() {
     let world = World::with("guests = false\n");
     let mut browser = world.browser("#/");
     browser.expect_error("status of 403");
@@ -179,7 +182,7 @@ fn operator_fills_in_the_form_for_a_new_tournament() {
     let world = World::start();
     let mut browser = world.browser_of(&world.operator.clone(), "#/new");
     browser.until_text("form", "Format");
-    accessible(&mut browser, "the form");
+    accessible_in_every_look(&mut browser, "the form");
     for (name, value) in
         [("game", "fish"), ("format", "round-robin"), ("time", "1"), ("best_of", "3")]
     {
@@ -212,6 +215,131 @@ fn operator_fills_in_the_form_for_a_new_tournament() {
     world.until_over("quick");
 }
 
+/// Submits the form for a new tournament, and checks what it says beside a field.
+fn says(browser: &mut Browser, field: &str, words: &str) {
+    browser.click("form button", "Create the tournament");
+    browser.until_text(&format!("#wrong-{field}"), words);
+    let marked = format!(
+        "(field => field.ariaInvalid === 'true'
+            && field.getAttribute('aria-describedby') === 'wrong-{field}'
+            && document.activeElement === field)(document.querySelector('[name={field}]'))"
+    );
+    browser.until_true(&format!("{field} is marked and has the focus"), &marked);
+    let all = "[...document.querySelectorAll('.wrong')].length";
+    assert_eq!(browser.eval(all), 1, "only {field} is wrong");
+}
+
+/// Types into a field of the form, also nothing.
+fn set(browser: &mut Browser, field: &str, value: &str) {
+    browser.eval(&format!("document.querySelector('[name={field}]').value = {}", json!(value)));
+}
+
+#[test]
+fn form_says_beside_the_field_what_is_wrong_with_it() {
+    let world = World::start();
+    let mut browser = world.browser_of(&world.operator.clone(), "#/new");
+    browser.until_text("form", "Format");
+    let long = "x".repeat(61);
+    for (value, words) in [
+        ("", "Give the tournament a name."),
+        ("Spring", "The name contains “S”. Use only small letters (a to z), digits and hyphens."),
+        ("spring cup", "The name contains a space."),
+        ("-cup", "The name begins with a hyphen. Begin it with a letter or a digit."),
+        (&long, "The name is too long. Use at most 60 characters."),
+    ] {
+        set(&mut browser, "id", value);
+        says(&mut browser, "id", words);
+    }
+    accessible_in_every_look(&mut browser, "the form with a mistake");
+    set(&mut browser, "id", "spring");
+    for value in ["", "1", "1025", "2.5"] {
+        set(&mut browser, "at_most", value);
+        says(&mut browser, "at_most", "Enter a whole number of players from 2 to 1024.");
+    }
+    set(&mut browser, "at_most", "8");
+    for value in ["", "0", "10001"] {
+        set(&mut browser, "minutes", value);
+        says(&mut browser, "minutes", "Enter a whole number of minutes from 1 to 10000.");
+    }
+    set(&mut browser, "minutes", "10");
+    for level in ["Level 1", "Level 2", "Level 3"] {
+        browser.click("label", level);
+    }
+    set(&mut browser, "at_most", "2");
+    let words = "You chose 3 house players. Raise the maximum, or choose fewer of them.";
+    says(&mut browser, "at_most", words);
+    assert_eq!(world.get("/api/v1/lobby")["tournaments"], json!([]), "nothing was created");
+    for level in ["Level 1", "Level 2", "Level 3"] {
+        browser.click("label", level);
+    }
+    for (way, advice) in [("named", "Name more"), ("invitation", "Invite more")] {
+        browser.eval(&choose("way", way));
+        set(&mut browser, "players", "ann");
+        let words =
+            format!("A tournament needs at least two players. {advice}, or choose house players.");
+        says(&mut browser, "players", &words);
+        set(&mut browser, "players", "ann\nbob, ann");
+        says(&mut browser, "players", "ann is there twice. Name every player once.");
+        set(&mut browser, "players", &format!("ann\n{}", "w".repeat(51)));
+        says(&mut browser, "players", "is too long for a player’s name.");
+    }
+    browser.eval(&choose("way", "queue"));
+    browser.click("form button", "Create the tournament");
+    browser.until_text("[role=alert]", "Nobody waits in a queue. Choose another way");
+    assert_eq!(world.get("/api/v1/lobby")["tournaments"], json!([]), "nothing was created");
+}
+
+#[test]
+fn form_says_in_plain_words_what_only_the_server_knows() {
+    let world = World::start();
+    let _ann = world.person("ann");
+    let token = world.person("bob");
+    assert_eq!(world.send("POST", Some(&token), "/api/v1/queues/club", &Value::Null).0, 200);
+    world.open_sign_up("spring", 8);
+    let mut browser = world.browser_of(&world.operator.clone(), "#/new");
+    browser.until_text("form", "Format");
+    for status in ["status of 409", "status of 422", "status of 404"] {
+        browser.expect_error(status);
+    }
+    set(&mut browser, "id", "spring");
+    browser.click("form button", "Create the tournament");
+    browser.until_text("form [role=alert]", "spring");
+    let mut said = vec![browser.text("form [role=alert]")];
+    set(&mut browser, "id", "summer");
+    browser.eval(&choose("way", "queue"));
+    browser.click("form button", "Create the tournament");
+    browser.until_text("#wrong-queue", "A tournament needs at least two players");
+    browser.eval(&choose("way", "named"));
+    set(&mut browser, "players", "ann\nnobody");
+    browser.click("form button", "Create the tournament");
+    browser.until_text("form [role=alert]", "nobody");
+    said.push(browser.text("form [role=alert]"));
+    for text in said {
+        assert!(crate::wording::is_plain(&text), "{text}");
+    }
+}
+
+#[test]
+fn entering_a_player_says_in_plain_words_why_it_is_not_possible() {
+    let world = World::start();
+    world.person("ann");
+    crate::live::waiting_cup(&world, "hall");
+    world.order("/api/v1/tournaments/hall/resume", json!({"why": "go on"}));
+    let mut browser = world.browser_of(&world.operator.clone(), "#/tournament/hall");
+    browser.expect_error("status of 4");
+    browser.click("[aria-label=Operator] button", "Enter a player");
+    browser.fill("dialog [name=why]", "late");
+    browser.fill("dialog [name=player]", "  ");
+    let valid = "document.querySelector('dialog form').checkValidity()";
+    assert_eq!(browser.eval(valid), false, "spaces are no name");
+    browser.fill("dialog [name=player]", "nobody");
+    browser.click("dialog button", "Enter the player");
+    browser.until_true("it says why", "document.querySelector('dialog [role=alert]') !== null");
+    let text = browser.text("dialog [role=alert]");
+    assert!(crate::wording::is_plain(&text), "{text}");
+    accessible_in_every_look(&mut browser, "a dialog with a problem");
+}
+
 /// A script that chooses a value of the form for a new tournament.
 fn choose(name: &str, value: &str) -> String {
     format!(
@@ -239,7 +367,7 @@ fn operator_starts_a_tournament_of_the_players_who_wait_or_are_online() {
     };
     new(&mut browser, "club-night", "queue");
     browser.until_text("form", "club (2 waiting)");
-    accessible(&mut browser, "the form with a queue");
+    accessible_in_every_look(&mut browser, "the form with a queue");
     browser.click("form button", "Create the tournament");
     browser.until_true("it is shown", "location.hash === '#/tournament/club-night'");
     let players =
@@ -301,12 +429,62 @@ fn bots_of_the_page_are_the_examples_of_the_client() {
 }
 
 #[test]
+fn stranger_without_a_checkout_brings_a_bot_by_the_commands_of_the_page() {
+    let world = World::start();
+    let mut browser = world.browser("#/bot");
+    browser.click("[aria-label=Game] button", "Fish");
+    browser.until_text("pre", "python3 fish.py");
+    let commands = "document.querySelector('[aria-label=\"The commands\"]').textContent";
+    let commands = browser.eval(commands).as_str().unwrap().to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    // The shell becomes the bot, so that the end of the test ends it.
+    let commands = commands.replace("python3 fish.py", "exec python3 fish.py");
+    let mut shell = Command::new("bash");
+    shell.args(["-e", "-c", &commands]).current_dir(&folder).stderr(Stdio::null());
+    let _bot = Process(shell.spawn().expect("bash"));
+    let queue = || world.get("/api/v1/queues/fish-casual")["players"].clone();
+    until("the bot waits in the queue", || queue() == json!(["my-bot"]));
+}
+
+#[test]
+fn text_is_copied_also_where_browsers_have_no_clipboard_for_pages() {
+    let world = World::start();
+    world.open_sign_up("spring", 8);
+    let mut browser = world.browser("#/bot");
+    browser.allow_reading_the_clipboard();
+    let server = world.url("");
+    let pasted = |browser: &mut Browser, what: &str| {
+        let words = json!(what);
+        browser.until_true(
+            &format!("{what} is copied"),
+            &format!("clipboard.readText().then(text => text.includes({words}))"),
+        );
+    };
+    browser.eval("globalThis.clipboard = navigator.clipboard; 0");
+    browser.click("[aria-label='Copy: The commands']", "Copy");
+    pasted(&mut browser, "python3 yahtzee.py");
+    // A page that came over http from another machine.
+    browser.eval("Object.defineProperty(navigator, 'clipboard', { value: undefined }); 0");
+    browser.click("[aria-label='Copy: The bot yahtzee.py']", "Copy");
+    browser.until_text("#news", "Copied: The bot yahtzee.py.");
+    pasted(&mut browser, "class Bot:");
+    browser.go("#/tournament/spring");
+    browser.click("[aria-label='Invite players'] button", "Copy the link");
+    pasted(&mut browser, &format!("{server}#/tournament/spring"));
+}
+
+#[test]
 fn first_visit_shows_the_best_recent_game_of_the_server() {
     let world = World::start();
     let mut browser = world.browser("#/");
     browser.until_text("agon-demo .sides", "Champion");
-    // The server has games now: the closest one with the most fish is shown.
-    let selection = json!({"by": "named", "players": ["house:greedy", "house:random"]});
+    // Games of weak players do not replace it.
+    world.house_cup("weak", "fish", &["house:greedy", "house:random"]);
+    world.until_over("weak");
+    browser.open(&world.url("#/"));
+    browser.until_text("agon-demo .sides", "Champion");
+    // The server has games of strong ones now: the closest one with the most fish is shown.
+    let selection = json!({"by": "named", "players": ["house:level-4", "house:search"]});
     let policy = json!({"format": {"kind": "round-robin"}, "match": {"best_of": 5}});
     world.announce(json!({
         "id": "ice", "preset": "fish", "policy": policy, "selection": selection,
@@ -320,7 +498,7 @@ fn first_visit_shows_the_best_recent_game_of_the_server() {
     let games = games.as_array().unwrap();
     let most = games.iter().map(loser).max().unwrap();
     browser.open(&world.url("#/"));
-    browser.until_text("agon-demo .sides", "house:greedy");
+    browser.until_text("agon-demo .sides", "house:level-4");
     // Boards have many shapes; all of them stay inside the card.
     let inside = "(box => [...document.querySelectorAll('agon-demo .ice')].every(one =>
         one.getBoundingClientRect().right <= box.right))
@@ -332,6 +510,43 @@ fn first_visit_shows_the_best_recent_game_of_the_server() {
     let number: u64 = hash.as_str().unwrap().parse().unwrap();
     let shown = games.iter().find(|game| game["game"] == number).unwrap();
     assert_eq!(loser(shown), most, "{games:?}");
+}
+
+#[test]
+fn empty_server_has_a_great_game_to_watch() {
+    let world = World::start();
+    let mut browser = world.browser("#/");
+    browser.click(".ways a", "Watch");
+    browser.until_true("the game is shown", "location.hash === '#/demo'");
+    browser.until_text("h1", "A great game");
+    browser.click("[aria-label^='Last step']", "");
+    browser.until_text(".caption", "Champion won. Champion 42, Challenger 40.");
+    browser.until_text(".moves", "Champion slides from");
+    accessible_in_every_look(&mut browser, "the game that the page brings along");
+}
+
+#[test]
+fn person_resigns_a_casual_game_and_starts_another() {
+    let world = World::start();
+    let mut browser = world.browser("#/");
+    browser.click("button.start", "Play Fish");
+    browser.until_true("the ice is shown", "document.querySelector('.tile.open') !== null");
+    let id = tournaments(&world, "running").remove(0);
+    browser.click("button.give-up", "Resign");
+    browser.until_text("dialog", "Resign this game?");
+    accessible_in_every_look(&mut browser, "the dialog before a resignation");
+    browser.press("Escape");
+    browser.until_true("it is closed", "document.querySelector('dialog') === null");
+    assert_eq!(tournaments(&world, "running"), [id.as_str()], "nothing happened");
+    browser.click("button.give-up", "Resign");
+    browser.click("dialog button", "Resign");
+    browser.until_text("#news", "You resigned.");
+    world.until_over(&id);
+    browser.until_text(".after h2", "You lost");
+    browser.until_true("it is offered once", "document.querySelector('.give-up') === null");
+    browser.go("#/");
+    browser.click("button.start", "Play Yahtzee");
+    browser.until_true("a game runs", "document.querySelector('button.roll') !== null");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! How answers reach the page: compressed, positions as changes, and pages for people where
 //! programs get JSON and Markdown.
 
-use crate::checks::accessible;
+use crate::checks::{accessible_in_every_look, fits, look};
 use crate::world::World;
 use serde_json::{Value, json};
 
@@ -42,18 +42,24 @@ fn documents_and_errors_are_pages_for_people() {
     let links =
         "[...document.querySelectorAll('nav[aria-label=Main] a')].map(link => link.textContent)";
     let nav = browser.eval(links);
-    browser.click("main a", "The native protocol");
+    for name in ["http", "log", "receipt", "operate", "native"] {
+        browser.open(&world.url(&format!("docs/{name}.md")));
+        browser.until_true("it is a page", "document.querySelector('article h1') !== null");
+        look(&mut browser, 360, 740, false);
+        fits(&mut browser, name);
+        look(&mut browser, 1366, 768, false);
+    }
     browser.until_text("h1", "The native protocol");
     assert_eq!(browser.eval(links), nav, "documents lead to the same views");
     assert_eq!(browser.eval("document.querySelectorAll('article table td').length > 3"), true);
-    accessible(&mut browser, "a document");
+    accessible_in_every_look(&mut browser, "a document");
     // A link from one document to another leads to a page, and to its place there.
     browser.eval("document.querySelector('article a[href^=\"/docs/\"]').click()");
     browser.until_true("another one", "location.pathname !== '/docs/native.md'");
     browser.until_true("it is a page", "document.querySelector('article h1') !== null");
     browser.open(&world.url("nope"));
     browser.until_text("h1", "This page does not exist");
-    accessible(&mut browser, "an error");
+    accessible_in_every_look(&mut browser, "an error");
     browser.click("main a", "Go to the lobby");
     browser.until_true("the lobby is shown", "location.hash === '#/'");
     // Programs get what they always got.

@@ -302,7 +302,7 @@ fn missing_things_are_explained() {
 }
 
 #[test]
-fn the_colours_one_chose_are_kept() {
+fn chosen_colours_are_kept() {
     let world = World::start();
     let mut browser = world.browser("#/");
     let theme = "document.documentElement.dataset.theme ?? null";

@@ -65,7 +65,7 @@ pub(crate) fn late_observer_sees_the_position_and_all_earlier_moves() {
     let mut late = world.browser("#/game/ice/r1m1");
     late.until_text(".waited", "ann");
     until_shown(&world, &mut late);
-    // Nine penguins were placed, each of them is told of.
+    // Nine penguins were placed, and the list has a line for each.
     late.until_true("all moves", "document.querySelectorAll('.moves li').length === 9");
     late.until_text(".moves li:last-child", "ann places a penguin");
     late.until_text(".waited .clock", "of 10:00 per move");

@@ -162,7 +162,7 @@ impl World {
             "{method} {path} HTTP/1.0\r\nhost: {host}\r\ncontent-type: application/json\r\n{token}content-length: {length}\r\n\r\n\
              {body}"
         );
-        socket.write_all(request.as_bytes()).expect("it is heard");
+        socket.write_all(request.as_bytes()).expect("the server takes the request");
         let mut answer = String::new();
         socket.read_to_string(&mut answer).expect("an answer");
         let (head, text) = answer.split_once("\r\n\r\n").expect("a head");

@@ -211,10 +211,10 @@ pub enum LobbyRejection {
     #[error("the name {0} is taken; log in, or choose another")]
     Taken(PlayerName),
     /// There are too many accounts.
-    #[error("there is no room for another account")]
+    #[error("the server has as many accounts as it allows; ask its operator")]
     NoRoom,
     /// There is no such account.
-    #[error("there is no account {0}; register first")]
+    #[error("there is no account {0}; check the name, or register it first")]
     Unknown(PlayerName),
     /// The account may not enter tournaments.
     #[error("{0} is on the blacklist: {1}; only an operator can lift it")]

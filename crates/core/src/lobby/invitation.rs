@@ -51,10 +51,11 @@ impl Terms {
         if count > Terms::PLAYERS_MAX {
             return Err(format!("at most {} players can be invited", Terms::PLAYERS_MAX));
         }
-        if least == 0 || least > most || most > count {
+        signup::check_bounds(self.at_least, self.at_most.unwrap_or(u32::MAX))?;
+        if least > count || most > count {
+            let needed = least.max(most);
             return Err(format!(
-                "an invitation of {count} for {least} to {most}: \
-                 need 1 ≤ at_least ≤ at_most ≤ the number of players"
+                "the invitation names only {count} of {needed} players; name more"
             ));
         }
         let mut seen = BTreeSet::new();
@@ -83,10 +84,10 @@ impl Draw {
 
     /// Checks that the numbers are consistent.
     pub fn check(&self) -> Result<(), String> {
-        let (least, most) = (self.at_least, self.at_most);
-        match least == 0 || least > most || most as usize > Terms::PLAYERS_MAX {
+        signup::check_bounds(self.at_least, self.at_most)?;
+        match self.at_most as usize > Terms::PLAYERS_MAX {
             true => Err(format!(
-                "a draw for {least} to {most} players: need 1 ≤ at_least ≤ at_most ≤ {}",
+                "a draw takes at most {} players; lower the maximum",
                 Terms::PLAYERS_MAX
             )),
             false => Ok(()),

@@ -33,18 +33,27 @@ impl Window {
     /// Checks that the numbers are consistent.
     pub fn check(&self) -> Result<(), String> {
         let Window { at_least, at_most, second_at_least, .. } = *self;
-        if at_least == 0 || at_least > at_most {
-            return Err(format!(
-                "a sign-up for {at_least} to {at_most} players: need 1 ≤ at_least ≤ at_most"
-            ));
-        }
+        check_bounds(at_least, at_most)?;
         if second_at_least > at_least {
             return Err(format!(
-                "the second wait needs {second_at_least} players, the first {at_least}: \
-                 it cannot need more"
+                "the second wait needs {second_at_least} players, and the first {at_least}; \
+                 it cannot need more, so lower its minimum"
             ));
         }
         Ok(())
+    }
+}
+
+/// Checks the fewest and the most players.
+pub(super) fn check_bounds(least: u32, most: u32) -> Result<(), String> {
+    if least == 0 {
+        return Err("the minimum is 0 players; raise it to at least 1".into());
+    }
+    match least > most {
+        true => Err(format!(
+            "the minimum of {least} players is above the maximum of {most}; change one of them"
+        )),
+        false => Ok(()),
     }
 }
 
@@ -263,14 +272,15 @@ mod tests {
         for (least, most, second) in [(1, 1, 0), (1, 1, 1), (5, 10, 5), (5, 5, 2)] {
             assert_eq!(window(least, most, second).check(), Ok(()));
         }
-        for (least, most) in [(0, 5), (6, 5), (0, 0)] {
-            let why = window(least, most, 0).check().unwrap_err();
-            let due =
-                format!("a sign-up for {least} to {most} players: need 1 ≤ at_least ≤ at_most");
-            assert_eq!(why, due);
+        let none = "the minimum is 0 players; raise it to at least 1";
+        let above = "the minimum of 6 players is above the maximum of 5; change one of them";
+        for (least, most, due) in [(0, 5, none), (6, 5, above), (0, 0, none)] {
+            assert_eq!(window(least, most, 0).check(), Err(due.to_owned()));
         }
         let why = window(5, 10, 6).check().unwrap_err();
-        assert_eq!(why, "the second wait needs 6 players, the first 5: it cannot need more");
+        let due = "the second wait needs 6 players, and the first 5; it cannot need more, so lower \
+                   its minimum";
+        assert_eq!(why, due);
     }
 
     #[test]

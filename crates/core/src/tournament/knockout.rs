@@ -42,7 +42,10 @@ impl TournamentFormat for Knockout {
     fn check(&self, rules: &MatchRules) -> Result<(), String> {
         let Knockout { min, max } = *self;
         if min < 2 || max < min || max > 16 {
-            return Err(format!("games of {min} to {max} players: need 2 ≤ min ≤ max ≤ 16"));
+            return Err(format!(
+                "games of {min} to {max} players are not possible; choose a minimum of at least 2, \
+                 and a maximum that is not below it and at most 16"
+            ));
         }
         if rules.best_of != 1 {
             return Err(format!(
@@ -53,7 +56,11 @@ impl TournamentFormat for Knockout {
         }
         match rules.ties {
             Ties::Share => Ok(()),
-            Ties::Replay => Err("in a knock-out all first-placed advance: ties = \"share\"".into()),
+            Ties::Replay => {
+                Err("in a knock-out all first-placed advance, so ties are not replayed; \
+                                 let them share the place"
+                    .into())
+            }
         }
     }
 

@@ -81,7 +81,10 @@ impl TournamentFormat for Swiss {
     fn check(&self, rules: &MatchRules) -> Result<(), String> {
         let Swiss { min, max, .. } = *self;
         if min < 2 || max < min || max > 16 {
-            return Err(format!("matches of {min} to {max} players: need 2 ≤ min ≤ max ≤ 16"));
+            return Err(format!(
+                "matches of {min} to {max} players are not possible; choose a minimum of at least \
+                 2, and a maximum that is not below it and at most 16"
+            ));
         }
         if self.rounds.is_some_and(|rounds| !(1..=1_000).contains(&rounds)) {
             return Err("a Swiss tournament has 1 to 1000 rounds".into());

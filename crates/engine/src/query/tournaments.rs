@@ -253,7 +253,7 @@ impl Query for Announce {
 pub enum NotAnnounced {
     #[error("{0} is no operator; ask one, or log in as one")]
     NotOperator(PlayerName),
-    #[error("{0} is in {1} casual games; finish one first")]
+    #[error("{0} is in {1} casual games; finish or resign one first")]
     Busy(PlayerName, usize),
     #[error("{0}")]
     Malformed(String),

@@ -15,7 +15,7 @@ const BODY_BYTES_MAX: usize = 64 * 1024;
 
 /// The types that a request body can be parsed into.
 pub(super) trait Form: DeserializeOwned + JsonSchema {
-    /// Its fields, for whoever got it wrong.
+    /// Its fields, for the author of a program that sends another form.
     const FIELDS: &str;
     /// True if nothing of it may be repeated, because it holds a password.
     const SECRET: bool;
@@ -36,7 +36,7 @@ pub(super) async fn whole(web: &Web, from: IpAddr, request: Request) -> Result<R
     let read = to_bytes(body, BODY_BYTES_MAX);
     let read = tokio::time::timeout(Duration::from_millis(patience_ms), read).await;
     let read = read.map_err(|_| {
-        let detail = format!("the body did not arrive within {patience_ms} ms; send it at once");
+        let detail = format!("the request did not arrive within {patience_ms} ms; try again");
         Problem::new(StatusCode::REQUEST_TIMEOUT, "too-slow", detail)
     })?;
     let bytes = read.map_err(|_| too_large())?;
@@ -44,7 +44,8 @@ pub(super) async fn whole(web: &Web, from: IpAddr, request: Request) -> Result<R
 }
 
 fn too_large() -> Problem {
-    let detail = format!("the body is longer than {BODY_BYTES_MAX} bytes, or broke off");
+    let detail =
+        format!("the request is longer than {BODY_BYTES_MAX} bytes, or broke off; send less");
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
 }
 
@@ -82,16 +83,19 @@ fn read<T: Form>(bytes: &[u8]) -> Result<T, Problem> {
     let read = serde_json::from_slice(bytes).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
         if !error.is_data() {
-            let detail = format!("the body is not JSON at {place}; send {}", T::FIELDS);
-            return Problem::new(StatusCode::BAD_REQUEST, "not-json", detail);
+            let hint = format!("the body is not JSON at {place}; send {}", T::FIELDS);
+            return Problem::unreadable(StatusCode::BAD_REQUEST, "not-json", hint);
         }
         let why = if T::SECRET { place } else { error.to_string() };
-        let fields = T::FIELDS;
-        Problem::unprocessable(format!("the body is not what it should be ({why}); send {fields}"))
+        unusable(format!("{why}; send {}", T::FIELDS))
     })?;
     // Serde accepts a list of values as a struct; the API does not.
     match bytes.trim_ascii_start().first() {
         Some(b'{') => Ok(read),
-        _ => Err(Problem::unprocessable(format!("the body is no object; send {}", T::FIELDS))),
+        _ => Err(unusable(format!("the body is no object; send {}", T::FIELDS))),
     }
+}
+
+fn unusable(hint: String) -> Problem {
+    Problem::unreadable(StatusCode::UNPROCESSABLE_ENTITY, "not-usable", hint)
 }

@@ -22,13 +22,13 @@ impl FromRequestParts<Web> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Caller, Problem> {
         let Some(token) = bearer(&parts.headers) else {
-            let detail = "log in, and send the token as `Authorization: Bearer TOKEN`";
-            return Err(Problem::unauthorized(detail));
+            return Err(Problem::unauthorized("you are not logged in; log in and try again"));
         };
         let holder = web.ask(FindHolder(token.clone())).await?;
         let Some((account, role)) = holder else {
-            let detail = "the token is no longer valid; log in again";
-            return Err(Problem::unauthorized(detail));
+            return Err(Problem::unauthorized(
+                "this login is not valid, or it has expired; log in again",
+            ));
         };
         Ok(Caller { account, role, token })
     }

@@ -78,6 +78,22 @@ fn at(path: &mut String, name: &str, run: impl FnOnce(&mut String)) {
     path.truncate(length);
 }
 
+/// Compares views, each with the one before it.
+#[derive(Default)]
+pub(super) struct ViewFold {
+    before: Option<Value>,
+}
+
+impl ViewFold {
+    /// The changes since the previous view; `None` for the first one.
+    pub(super) fn next(&mut self, view: &str) -> Result<Option<Vec<Change>>, serde_json::Error> {
+        let view: Value = serde_json::from_str(view)?;
+        let changes = self.before.as_ref().map(|before| changes(before, &view));
+        self.before = Some(view);
+        Ok(changes)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,8 +9,8 @@ use axum::response::IntoResponse;
 
 /// All pages.
 pub(super) const PAGES: [(&str, &str, &str); 5] = [
-    ("native.md", "how players speak", include_str!("../../../../docs/protocol/native.md")),
-    ("http.md", "this interface", include_str!("../../../../docs/protocol/http.md")),
+    ("native.md", "the protocol of players", include_str!("../../../../docs/protocol/native.md")),
+    ("http.md", "the HTTP interface", include_str!("../../../../docs/protocol/http.md")),
     ("log.md", "logs and luck", include_str!("../../../../docs/protocol/log.md")),
     ("receipt.md", "receipts of players", include_str!("../../../../docs/protocol/receipt.md")),
     ("operate.md", "operating a server", include_str!("../../../../docs/operate.md")),

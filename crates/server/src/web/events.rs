@@ -89,7 +89,7 @@ pub(super) async fn of_tournament(
         FoundTournament::NotStarted(ShownTournament::Running { .. })
         | FoundTournament::Running(_) => Err(Problem::busy("the tournament is about to start")),
         FoundTournament::NotStarted(_) => {
-            let detail = format!("{id} does not run; look at it until it does");
+            let detail = format!("{id} does not run yet; wait until it starts");
             Err(Problem::conflict(detail))
         }
         FoundTournament::Over => {

@@ -79,8 +79,8 @@ fn check(hosts: &Hosts, request: &Request) -> Result<(), Problem> {
     let media = content_type.map(|value| value.split(';').next().unwrap_or_default().trim());
     let is_json = media.is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
     if !is_json && !request.body().is_end_stream() {
-        let detail = "send the body as JSON, with the header content-type: application/json";
-        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", detail));
+        let hint = "send the body as JSON, with the header content-type: application/json";
+        return Err(Problem::unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", hint));
     }
     Ok(())
 }

@@ -40,6 +40,7 @@ mod play;
 mod played;
 mod positions;
 mod problem;
+mod python;
 mod queues;
 mod reports;
 mod route;

@@ -45,7 +45,7 @@ pub(super) struct Watching {
     /// By how much events come late, in milliseconds, up to an hour.
     #[serde(default)]
     delay_ms: Option<Millis>,
-    /// The id of the last event seen, for whoever cannot send it as a header.
+    /// The id of the last event seen, for clients that cannot send it as a header.
     #[serde(default)]
     last_event_id: Option<String>,
 }
@@ -72,13 +72,15 @@ impl FromRequest<Web> for EventsRequest {
 
     async fn from_request(mut request: Request, web: &Web) -> Result<EventsRequest, Problem> {
         let Query(watching) = Query::<Watching>::try_from_uri(request.uri()).map_err(|_| {
-            let detail = "the query takes delay_ms and last_event_id";
-            Problem::new(StatusCode::BAD_REQUEST, "bad-request", detail)
+            let hint = "the query takes `delay_ms` and `last_event_id`";
+            Problem::unreadable(StatusCode::BAD_REQUEST, "bad-request", hint)
         })?;
         let delay_ms = watching.delay_ms.unwrap_or(0);
         if delay_ms > Policy::OBSERVER_DELAY_MS_MAX {
             let most = Policy::OBSERVER_DELAY_MS_MAX;
-            return Err(Problem::unprocessable(format!("`delay_ms` is at most {most}")));
+            return Err(Problem::unprocessable(format!(
+                "the delay is at most {most} ms; ask for less"
+            )));
         }
         let header = request.headers().get("last-event-id").and_then(|id| id.to_str().ok());
         let seen = watching.last_event_id.as_deref().or(header);

@@ -20,7 +20,8 @@ pub(super) async fn play(
     mut request: Request,
 ) -> Answer {
     if !wants_websocket(request.headers()) {
-        let detail = "this page speaks WebSocket (RFC 6455), version 13";
+        let detail = "this address is for programs that play; they connect over WebSocket \
+                      (RFC 6455), version 13";
         return Err(Problem::new(StatusCode::UPGRADE_REQUIRED, "upgrade-required", detail));
     }
     let key = accepted(request.headers())?;
@@ -47,8 +48,8 @@ pub(super) fn wants_websocket(headers: &HeaderMap) -> bool {
 pub(super) fn accepted(headers: &HeaderMap) -> Result<String, Problem> {
     let key = text(headers, &header::SEC_WEBSOCKET_KEY).filter(|key| is_key(key));
     let Some(key) = key.map(accept_key) else {
-        let detail = "Sec-WebSocket-Key is sixteen bytes in base64";
-        return Err(Problem::new(StatusCode::BAD_REQUEST, "bad-request", detail));
+        let hint = "Sec-WebSocket-Key is sixteen bytes in base64";
+        return Err(Problem::unreadable(StatusCode::BAD_REQUEST, "bad-request", hint));
     };
     match is_own_origin(headers) {
         true => Ok(key),

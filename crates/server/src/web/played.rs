@@ -1,6 +1,6 @@
 //! Past play: a player's latest matches, and whole games, position by position.
 
-use super::changes::{Change, changes};
+use super::changes::{Change, ViewFold};
 use super::problem::Problem;
 use super::{Answer, Web, answers, archive, games, standings};
 use crate::recent::{At, KEPT_MAX};
@@ -14,7 +14,6 @@ use axum::extract::{Path, Query, State};
 use axum::response::IntoResponse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -214,14 +213,12 @@ fn step(line: &Line, before: Option<&dyn GameState>, after: &dyn GameState) -> O
 
 /// Replaces the view of every step but the first by its changes.
 fn fold_views(steps: &mut [Step]) -> Option<()> {
-    let mut before: Option<Value> = None;
+    let mut fold = ViewFold::default();
     for step in steps {
-        let view: Value = serde_json::from_str(step.view.as_ref()?.get()).ok()?;
-        if let Some(before) = &before {
-            step.changes = Some(changes(before, &view));
+        step.changes = fold.next(step.view.as_ref()?.get()).ok()?;
+        if step.changes.is_some() {
             step.view = None;
         }
-        before = Some(view);
     }
     Some(())
 }

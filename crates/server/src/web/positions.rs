@@ -3,6 +3,7 @@
 //! Only public views are shown, and only those that differ from the previous one. So an answer that
 //! is still secret leaves no trace here.
 
+use super::changes::{Change, ViewFold};
 use super::{Answer, Web, archive, games, matches};
 use crate::clock::now_ms;
 use crate::engine::query::{FindSecrets, MatchSecrets};
@@ -23,6 +24,9 @@ pub(super) struct Known {
     /// How many of them the reader has already: they are left out.
     #[serde(default)]
     after: usize,
+    /// True if every position after the first of the answer has `changes` in place of its `view`.
+    #[serde(default)]
+    changes: bool,
 }
 
 /// A game so far.
@@ -49,13 +53,17 @@ struct Position {
     /// When it was reached.
     at: Timestamp,
     /// The public view.
-    view: Raw,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view: Option<Raw>,
+    /// The differences from the view of the position before, as a JSON Patch (RFC 6902).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Vec<Change>>,
 }
 
 pub(super) async fn all(
     State(web): State<Web>,
     Path((tournament, id, game)): games::Numbered,
-    Query(Known { after }): Query<Known>,
+    Query(Known { after, changes }): Query<Known>,
 ) -> Answer {
     let key = matches::key_of(Path((tournament, id)))?;
     let number = games::number(&key, &game)?;
@@ -68,16 +76,20 @@ pub(super) async fn all(
         let secrets = secrets.unwrap_or_else(|| archive::revealed(&lines));
         // The observers' delay applies here as well.
         let seen = lines.iter().take_while(|line| line.at.saturating_add(held_ms) <= now);
-        match lines.first() {
-            None => Some(None),
-            Some(_) => positions(seen, &archive.games, secrets, number).map(Some),
+        if lines.is_empty() {
+            return Some(None);
         }
+        let (game, all) = positions(seen, &archive.games, secrets, number)?;
+        let (count, changed_at) = (all.len(), all.last().map(|position| position.at));
+        let mut positions = all;
+        positions.drain(..after.min(count));
+        if changes {
+            fold_views(&mut positions)?;
+        }
+        Some(Some((game, count, changed_at, positions)))
     });
-    let (kind, mut positions) = read.await?.ok_or_else(|| matches::unknown(&key))?;
-    let (count, changed_at) = (positions.len(), positions.last().map(|position| position.at));
-    let positions = positions.split_off(after.min(count));
+    let (game, count, changed_at, positions) = read.await?.ok_or_else(|| matches::unknown(&key))?;
     let (tournament, r#match) = (key.tournament.clone(), key.id.clone());
-    let game = kind;
     let all = Positions { tournament, r#match, game, number, now, changed_at, count, positions };
     Ok(Json(all).into_response())
 }
@@ -101,9 +113,22 @@ fn positions<'a>(
         let game = referee.map(|referee| referee.game());
         let Some(game) = game.or_else(|| finished().map(|(_, game)| game)) else { continue };
         let view = game.view(Viewer::Public);
-        if found.last().is_none_or(|latest| latest.view.get() != view.get()) {
-            found.push(Position { at: line.at, view: Raw(view) });
+        let latest = found.last().and_then(|position| position.view.as_ref());
+        if latest.is_none_or(|latest| latest.get() != view.get()) {
+            found.push(Position { at: line.at, view: Some(Raw(view)), changes: None });
         }
     }
     Some((replay.plan().game.clone(), found))
+}
+
+/// Replaces the view of every position but the first by its changes.
+fn fold_views(positions: &mut [Position]) -> Option<()> {
+    let mut fold = ViewFold::default();
+    for position in positions {
+        position.changes = fold.next(position.view.as_ref()?.get()).ok()?;
+        if position.changes.is_some() {
+            position.view = None;
+        }
+    }
+    Some(())
 }

@@ -22,8 +22,11 @@ pub(super) struct ProblemDetails {
     title: &'static str,
     /// The status.
     status: u16,
-    /// A description of the problem, and the next step.
+    /// A description of the problem, and the next step, in words for people.
     detail: String,
+    /// A hint for the author of a program: the reason, and the expected form of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 /// An error answer.
@@ -33,6 +36,8 @@ pub(super) struct Problem {
     /// A stable word for machines, the end of `type`.
     code: &'static str,
     detail: String,
+    /// A hint for the author of a program: the reason, and the expected form of the request.
+    hint: Option<String>,
     /// After how many seconds to try again.
     retry_after_s: Option<u64>,
 }
@@ -43,7 +48,19 @@ impl Problem {
         code: &'static str,
         detail: impl Into<String>,
     ) -> Problem {
-        Problem { status, code, detail: detail.into(), retry_after_s: None }
+        Problem { status, code, detail: detail.into(), hint: None, retry_after_s: None }
+    }
+
+    /// The request cannot be read. `hint` tells the author of a program why; a person can only try
+    /// something else.
+    pub(super) fn unreadable(
+        status: StatusCode,
+        code: &'static str,
+        hint: impl Into<String>,
+    ) -> Problem {
+        let detail = "the server cannot read this request: something in it is missing or has \
+                      another form; correct it and try again";
+        Problem { hint: Some(hint.into()), ..Problem::new(status, code, detail) }
     }
 
     pub(super) fn unauthorized(detail: impl Into<String>) -> Problem {
@@ -109,6 +126,7 @@ impl IntoResponse for Problem {
             title: self.status.canonical_reason().unwrap_or("Error"),
             status: self.status.as_u16(),
             detail: self.detail,
+            hint: self.hint,
         };
         let body = serde_json::to_string(&details).expect("a problem is JSON");
         let content_type = (header::CONTENT_TYPE, CONTENT_TYPE);
@@ -149,12 +167,15 @@ pub(super) async fn for_every_error(request: Request, next: Next) -> Response {
         return response;
     }
     let problem = match status {
-        StatusCode::NOT_FOUND => Problem::not_found("there is no such page; see the protocol"),
-        StatusCode::METHOD_NOT_ALLOWED => {
-            let detail = "the page does not take this method; `allow` says which it takes";
-            Problem::new(status, "method-not-allowed", detail)
+        StatusCode::NOT_FOUND => {
+            Problem::not_found("there is no such page; the documentation lists all addresses")
         }
-        _ => Problem::new(status, "bad-request", "the request cannot be read; see the protocol"),
+        StatusCode::METHOD_NOT_ALLOWED => {
+            let detail = "this address cannot be used in this way; the documentation says how";
+            let hint = "the header `allow` lists the methods of this address".to_owned();
+            Problem { hint: Some(hint), ..Problem::new(status, "method-not-allowed", detail) }
+        }
+        _ => Problem::unreadable(status, "bad-request", "docs/http.md describes every route"),
     };
     let mut replaced = problem.into_response();
     if let Some(allow) = response.headers().get(header::ALLOW) {

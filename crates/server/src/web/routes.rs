@@ -5,8 +5,8 @@ use super::route::Access::{Operator, Owner, PerhapsToken, Token};
 use super::route::Route;
 use super::{
     accounts, analysis, announce, assets, casual, docs, events, faults, formats, games, guests,
-    invitations, lobby, matches, metrics, openapi, operator, page, play, played, positions, queues,
-    reports, rulings, standings, start, tournaments,
+    invitations, lobby, matches, metrics, openapi, operator, page, play, played, positions, python,
+    queues, reports, rulings, standings, start, tournaments,
 };
 use crate::engine::Report;
 use crate::engine::Wanted;
@@ -434,6 +434,12 @@ fn of_the_server() -> Vec<Route> {
         Route::get("/web/{folder}/{file}", assets::file_of_folder, "A file of that page.")
             .text(assets::SCRIPT)
             .fails(&[404]),
+        Route::get(
+            "/clients/python.tar.gz",
+            python::archive,
+            "The Python client with its examples, to write a bot for this server.",
+        )
+        .text(python::GZIP),
         Route::get("/docs/{page}", docs::page, "The documentation, as it is in the repository.")
             .text("text/plain; charset=utf-8")
             .fails(&[404]),

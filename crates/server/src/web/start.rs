@@ -50,7 +50,7 @@ fn rows(tournaments: Vec<TournamentEntry>) -> Vec<Row> {
                 (2, "over", id, String::new(), players)
             }
             TournamentEntry::CalledOff { id, .. } => {
-                (3, "called off", id, String::new(), String::new())
+                (3, "cancelled", id, String::new(), String::new())
             }
         };
         (rank, Row { id: id.as_str().to_owned(), standing, game, players })
@@ -81,13 +81,13 @@ fn plain(status: &EngineStatus, games: &GameTotals, rows: &[Row]) -> String {
          server is up.</p>\n<dl class=\"tiles\">{tiles}</dl>\n\
          <h2>Tournaments</h2>\n{tournaments}\n\
          <h2>Play</h2>\n<p>Programs connect over TCP or over WebSocket (<code>/api/v1/play</code>) \
-         and speak JSON lines: <code>agon join</code> brings one here, <code>agon play</code> \
-         brings you, <code>agon watch</code> shows what goes on.</p>\n\
+         and speak JSON lines: <code>agon join</code> connects a program, <code>agon play</code> \
+         lets you play in a terminal, <code>agon watch</code> shows live games there.</p>\n\
          <h2>Interface</h2>\n<ul>\n\
-         <li><a href=\"/api/v1/tournaments\">/api/v1/tournaments</a>: what is played</li>\n\
-         <li><a href=\"/api/v1/accounts\">/api/v1/accounts</a>: who plays</li>\n\
+         <li><a href=\"/api/v1/tournaments\">/api/v1/tournaments</a>: all tournaments</li>\n\
+         <li><a href=\"/api/v1/accounts\">/api/v1/accounts</a>: all players</li>\n\
          <li><a href=\"/healthz\">/healthz</a> and <a href=\"/metrics\">/metrics</a>: \
-         for machines that watch machines</li>\n</ul>\n\
+         for monitoring</li>\n</ul>\n\
          <h2>Documentation</h2>\n<ul>{docs}</ul>"
     )
 }

@@ -30,10 +30,20 @@ impl Reply {
             for field in ["type", "title", "detail"] {
                 assert!(problem[field].as_str().is_some_and(|text| !text.is_empty()), "{problem}");
             }
+            // A person may read it on the page; what only a programmer understands is in `hint`.
+            let detail = problem["detail"].as_str().unwrap_or_default();
+            let foreign = FOREIGN.iter().find(|word| detail.contains(*word));
+            assert_eq!(foreign, None, "{problem}");
         }
         self
     }
 }
+
+/// Words of HTTP and of parsers.
+const FOREIGN: [&str; 12] = [
+    "GET ", "POST ", "PUT ", "DELETE ", "HTTP", "JSON", " body", "header", " column ", "at line ",
+    "at_least", "at_most",
+];
 
 fn open(address: SocketAddr, head: &str, body: &str) -> BufReader<TcpStream> {
     let mut socket = TcpStream::connect(address).unwrap();
@@ -89,11 +99,13 @@ pub(crate) fn send(
     let head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n{token}");
     let mut from = open(address, &head, body);
     let (status, headers) = head_of(&mut from);
-    let mut body = String::new();
+    let mut body = Vec::new();
     // Events may never end.
     if headers.get("content-type").is_none_or(|media| media != "text/event-stream") {
-        from.read_to_string(&mut body).unwrap();
+        from.read_to_end(&mut body).unwrap();
     }
+    // The archive of the Python client is no text.
+    let body = String::from_utf8_lossy(&body).into_owned();
     let reply = Reply { status, headers, body };
     contract::check(method, path, &reply);
     reply
