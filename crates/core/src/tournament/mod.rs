@@ -98,6 +98,11 @@ pub enum TournamentCommand {
         /// The head of the match's stream, including its last event.
         head: Option<Head>,
     },
+    /// An engine resumes the tournament, which had played for so long before.
+    CountPlayTime {
+        /// How long, in milliseconds.
+        played_ms: Millis,
+    },
     /// The time for new rounds is over.
     EndPlayTime,
     /// Players are missing because the server was restarted, and they cannot reconnect by
