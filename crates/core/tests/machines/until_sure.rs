@@ -175,7 +175,10 @@ fn tournament_of_an_earlier_program_goes_on_counting_games() {
     let (mut cup, first) = Tournament::create(plan, kind, secret.clone()).unwrap();
     let earlier = verify::read(&without_pairs(&first)).unwrap();
     let mut resumed = Tournament::fold(&*earlier, &games, Some(secret)).unwrap();
-    let is_by_pairs = |cup: &Tournament| matches!(&cup.plan().policy.format, Format::UntilSure(format) if format.pairs);
+    let is_by_pairs = |cup: &Tournament| {
+        let format = &cup.plan().policy.format;
+        matches!(format, Format::UntilSure(format) if format.pairs)
+    };
     assert_eq!((is_by_pairs(&cup), is_by_pairs(&resumed)), (true, false));
     play_pairs(&mut cup, &first, 3);
     play_pairs(&mut resumed, &first, 3);
