@@ -8,7 +8,7 @@
 //! Games of a duplicate group have the same luck, so they are not independent. The estimates do not
 //! depend on that, but their errors do. There the group is the unit: the errors come from the
 //! variance of the points per group, as in a pentanomial model, by the sandwich formula
-//! `H⁻¹ J H⁻¹`. `H` is the information of independent games, and `J` the variance of the slope.
+//! `H⁻¹ J H⁻¹`. Here `H` is the information of independent games, and `J` the variance of the slope.
 
 use crate::elementary::exp;
 use crate::interval::Interval;
