@@ -67,7 +67,8 @@
  */
 /**
  * @typedef {{ model: string, players: { player: string, games: number, raw: Estimate, adjusted:
- *   Estimate, luck: number, cost: number }[] }} AdjustedStandings
+ *   Estimate, luck: number, cost: number }[], costs: { player: string, games: number, decisions:
+ *   number, mistakes: number, per_decision: Estimate, per_game: Estimate }[] }} AdjustedStandings
  */
 /** @typedef {{ player: string, rank: number, rating: Rating }} Ranked */
 

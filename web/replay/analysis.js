@@ -176,7 +176,9 @@ export class AnalysisPanel {
     ];
     const row = (/** @type {PlayerAnalysis} */ one, /** @type {number} */ seat) => {
       const own = this.times.filter((time) => time.seat === seat).map(({ ms }) => ms);
-      const error = one.error >= 0.05 ? ` ± ${one.error.toFixed(1)}` : "";
+      // The 95 % interval, as in the terminal.
+      const reach = 1.96 * one.error;
+      const error = reach >= 0.05 ? ` ± ${reach.toFixed(1)}` : "";
       const cells = [
         one.score,
         ...(hasLuck ? [signed(one.luck ?? 0), one.adjusted?.toFixed(1) ?? "–"] : []),

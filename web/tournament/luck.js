@@ -15,10 +15,10 @@ import { signed } from "../lib/words.js";
 
 const HEAD = ["Player", "Games", "Points per game", "Without luck", "Luck", "Cost"];
 
-/** @param {Estimate} estimate */
-function mean({ mean, interval }) {
-  const reach = interval ? `\u00a0±\u00a0${((interval[1] - interval[0]) / 2).toFixed(1)}` : "";
-  return mean.toFixed(1) + reach;
+/** @param {Estimate} estimate @param {number} [digits] */
+function mean({ mean, interval }, digits = 1) {
+  const reach = interval && ((interval[1] - interval[0]) / 2).toFixed(digits);
+  return mean.toFixed(digits) + (reach ? `\u00a0±\u00a0${reach}` : "");
 }
 
 /**
@@ -41,9 +41,12 @@ export function luck(id, { analysis, isAwaited, problem }, compute) {
     ),
     problem ? complaint(problem) : null,
     analysis
-      ? players.length
-        ? drawn(analysis)
-        : h("p", { class: "soft" }, "No game of this tournament has luck that can be measured.")
+      ? [
+          players.length
+            ? drawn(analysis)
+            : h("p", { class: "soft" }, "No game of this tournament has luck that can be measured."),
+          analysis.costs.length ? costs(analysis) : null,
+        ]
       : isAwaited
         ? h("p", { class: "soft" }, "The server analyses the games …")
         : h("button", { type: "button", onclick: compute }, "Compute"),
@@ -90,6 +93,56 @@ function drawn({ players, model }) {
       "estimate the same strength with less noise. Cost is what better decisions would have gained. ",
       `Values come from this model: ${model}.`,
     ),
+  ];
+}
+
+/**
+ * The cost of decisions, also for games whose luck is not measured.
+ * @param {AdjustedStandings} analysis
+ */
+function costs({ costs, model }) {
+  const head = ["Player", "Games", "Decisions", "Not the best", "Cost per decision", "Cost per game"];
+  const cells = (/** @type {AdjustedStandings["costs"][number]} */ one) => [
+    one.games,
+    one.decisions,
+    one.mistakes,
+    mean(one.per_decision, 3),
+    mean(one.per_game),
+  ];
+  return [
+    h("h3", {}, "Cost of decisions"),
+    h(
+      "div",
+      { class: "wide", tabindex: 0, role: "group", "aria-label": "Table of costs" },
+      h(
+        "table",
+        { class: "costs" },
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            head.map((word, index) =>
+              h("th", { scope: "col", class: index > 0 ? "number" : "" }, word),
+            ),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          costs.map((one) =>
+            h(
+              "tr",
+              {},
+              h("td", {}, player(one.player)),
+              cells(one).map((value) => h("td", { class: "number" }, value)),
+            ),
+          ),
+        ),
+      ),
+    ),
+    h("p", { class: "soft small" }, `Means with 95 % intervals. Values: ${model}.`),
   ];
 }
 

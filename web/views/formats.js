@@ -8,7 +8,7 @@ import { complaint } from "../lib/show.js";
 /** @typedef {{ value: number, low: number, high: number }} Estimate */
 /**
  * @typedef {{ format: string, best_of: number, best_wins: Estimate, top_three: Estimate, games:
- *   Estimate, rounds: number }} Simulated
+ *   Estimate, rounds: number, seconds: Estimate }} Simulated
  */
 /** @typedef {{ simulated: Simulated[], recommended?: number }} Simulation */
 
@@ -18,11 +18,20 @@ const [WIDTH, HEIGHT, LEFT, BELOW] = [640, 300, 44, 30];
 const percent = ({ value, low, high }) =>
   `${(value * 100).toFixed(1)} (${(low * 100).toFixed(1)}–${(high * 100).toFixed(1)})`;
 
+/**
+ * An estimate with its interval, unless both bounds read the same.
+ * @param {Estimate} estimate
+ */
+function ranged({ value, low, high }) {
+  const [text, from, to] = [value, low, high].map((number) => number.toFixed(1));
+  return from === to ? text : `${text} (${from}–${to})`;
+}
+
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, _params, app) {
   app.title("Formats");
   let strengths = "150, 100, 50, 0, -50, -100, -150, -200";
-  let want = "80";
+  let [want, formats, seats, pairing] = ["80", "", "2", "random"];
   /** @type {Simulation | null} */
   let answer = null;
   /** @type {unknown} */
@@ -33,11 +42,15 @@ export function mount(root, _params, app) {
     event.preventDefault();
     const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
     strengths = String(form.get("strengths"));
-    want = String(form.get("want"));
+    [want, formats, seats, pairing] = ["want", "formats", "seats", "pairing"].map((name) =>
+      String(form.get(name)),
+    );
     [isBusy, problem] = [true, null];
     show();
     try {
-      const query = new URLSearchParams({ strengths, want });
+      const query = new URLSearchParams({ strengths, want, formats, seats, pairing });
+      // A match of more than two needs a game with so many seats.
+      if (Number(seats) > 2) query.set("game", "fish");
       answer = await get(`/api/v1/formats/simulation?${query}`);
     } catch (wrong) {
       problem = wrong;
@@ -56,8 +69,37 @@ export function mount(root, _params, app) {
         h(
           "label",
           {},
-          "Strengths of the players in Elo",
-          h("input", { name: "strengths", value: strengths, required: true }),
+          "Strengths of the players in Elo, or a rating list: a line with player,rating for each",
+          h("textarea", { name: "strengths", rows: 2, required: true }, strengths),
+        ),
+        h(
+          "label",
+          {},
+          "Formats with their options (empty: all)",
+          h("input", {
+            name: "formats",
+            value: formats,
+            placeholder: "swiss:rounds=5, groups:size=4 -> bracket",
+          }),
+        ),
+        h(
+          "label",
+          {},
+          "Most players of a match",
+          h("input", { name: "seats", type: "number", min: 2, max: 4, value: seats }),
+        ),
+        h(
+          "label",
+          {},
+          "Pairing",
+          h(
+            "select",
+            { name: "pairing" },
+            [
+              ["random", "by lot"],
+              ["rating", "as seeds by strength"],
+            ].map(([value, text]) => h("option", { value, selected: value === pairing }, text)),
+          ),
         ),
         h(
           "label",
@@ -97,7 +139,7 @@ function plot({ simulated, recommended }, want) {
       svg(
         "circle",
         { class: "dot", cx: at, cy: y(one.best_wins.value), r: index === recommended ? 7 : 4 },
-        svg("title", {}, `${label}: ${percent(one.best_wins)} %, ${one.games.value.toFixed(1)} games`),
+        svg("title", {}, `${label}: ${percent(one.best_wins)} %, ${ranged(one.games)} games`),
       ),
       index === recommended
         ? svg("text", { x: at + 10, y: y(one.best_wins.value) + 4 }, label)
@@ -134,7 +176,7 @@ function plot({ simulated, recommended }, want) {
 
 /** @param {Simulation} simulation */
 function table({ simulated, recommended }) {
-  const head = ["Format", "Best of", "Best wins, %", "Top 3 right, %", "Games", "Rounds"];
+  const head = ["Format", "Best of", "Best wins, %", "Top 3 right, %", "Games", "Rounds", "Game times"];
   const row = (/** @type {Simulated} */ one, /** @type {number} */ index) =>
     h(
       "tr",
@@ -149,10 +191,12 @@ function table({ simulated, recommended }) {
         one.best_of,
         percent(one.best_wins),
         percent(one.top_three),
-        one.games.value.toFixed(1),
+        ranged(one.games),
         one.rounds.toFixed(1),
+        ranged(one.seconds),
       ].map((text) => h("td", { class: "number" }, text)),
     );
+  const why = "Game times: how many games one after the other, if one match is played at a time.";
   return h(
     "div",
     { class: "card wide", tabindex: 0, role: "group", "aria-label": "Table of formats" },
@@ -162,5 +206,6 @@ function table({ simulated, recommended }) {
       h("thead", {}, h("tr", {}, head.map((word) => h("th", { scope: "col" }, word)))),
       h("tbody", {}, simulated.map(row)),
     ),
+    h("p", { class: "soft small" }, why),
   );
 }

@@ -17,7 +17,7 @@ pub(crate) use admin::{
 pub(crate) use clients::{JoinArgs, LoginArgs, PlayArgs, WatchArgs};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use export::{ExportArgs, ExportTable};
-pub(crate) use format::{FormatArgs, FormatCommand, SimulateArgs};
+pub(crate) use format::{FormatArgs, FormatCommand, SeedingArg, SimulateArgs};
 pub(crate) use sandbox::{SANDBOX_HELP, SandboxArgs};
 pub(crate) use serve::{LogFormat, ServeArgs};
 

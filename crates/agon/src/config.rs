@@ -239,7 +239,8 @@ fn policy(
         policy.format = format;
     }
     if let Some(confidence) = args.until_sure {
-        policy.format = UntilSure { confidence, places: 3, matches_max: 1_000 }.into();
+        policy.format =
+            UntilSure { confidence, places: 3, matches_max: 1_000, pairs: false }.into();
         (policy.rules.duplicate, policy.rules.ties) = (true, Ties::Share);
     }
     if let Some(slots) = args.slots.or(file.slots) {

@@ -7,6 +7,8 @@
 //! The model values luck for a player who uses it well. Players who do not gain less from it. So the
 //! luck of each kind of draw counts with a multiple that is fitted to the player's other games.
 //!
+//! The costs of decisions are added up for all games, also for those without measured luck.
+//!
 //! Duplicate games share their luck, so they are not independent: intervals count a group of them as
 //! one observation.
 
@@ -61,13 +63,35 @@ pub struct PairEstimate {
     pub adjusted: Estimate,
 }
 
-/// Raw and luck-adjusted results of all players.
+/// The costs of one player's decisions, in points of the game. The games are the sample: the
+/// intervals include the errors of the model and of examining only some decisions.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PlayerCost {
+    /// The player.
+    pub player: PlayerName,
+    /// How many games count: those played to their end.
+    pub games: u32,
+    /// How many decisions were examined.
+    pub decisions: u32,
+    /// How many of them were not the best.
+    pub mistakes: u32,
+    /// The cost of a decision.
+    pub per_decision: Estimate,
+    /// The cost of all decisions of a game.
+    pub per_game: Estimate,
+}
+
+/// Raw and luck-adjusted results of all players, and what their decisions cost.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct AdjustedStandings {
     /// The players, most adjusted points per game first.
     pub players: Vec<PlayerEstimate>,
     /// The pairs who met, in the order of the players.
     pub pairs: Vec<PairEstimate>,
+    /// The cost of decisions, the cheapest decisions first. These players include those of games
+    /// whose luck is not measured.
+    #[serde(default)]
+    pub costs: Vec<PlayerCost>,
 }
 
 impl AdjustedStandings {
@@ -75,8 +99,10 @@ impl AdjustedStandings {
     pub fn of<'a>(games: impl IntoIterator<Item = &'a GameAnalysis>) -> AdjustedStandings {
         let mut players: BTreeMap<&PlayerName, Samples> = BTreeMap::new();
         let mut pairs: BTreeMap<(&PlayerName, &PlayerName), Samples> = BTreeMap::new();
+        let mut costs: BTreeMap<&PlayerName, CostSamples> = BTreeMap::new();
         for game in games.into_iter().filter(|game| game.complete) {
             for (at, one) in game.players.iter().enumerate() {
+                costs.entry(&one.player).or_default().add(game, one);
                 if one.adjusted.is_none() {
                     continue;
                 }
@@ -97,7 +123,13 @@ impl AdjustedStandings {
         let mut standings = AdjustedStandings {
             players: players.into_iter().map(|(player, own)| own.player(player)).collect(),
             pairs: pairs.into_iter().map(|((one, other), own)| own.pair(one, other)).collect(),
+            costs: costs.into_iter().map(|(player, own)| own.cost(player)).collect(),
         };
+        standings.costs.retain(|one| one.decisions > 0);
+        standings.costs.sort_by(|a, b| {
+            let by_cost = a.per_decision.mean.total_cmp(&b.per_decision.mean);
+            by_cost.then_with(|| a.player.cmp(&b.player))
+        });
         let by_points = |a: &PlayerEstimate, b: &PlayerEstimate| {
             b.adjusted.mean.total_cmp(&a.adjusted.mean).then_with(|| a.player.cmp(&b.player))
         };
@@ -197,7 +229,67 @@ impl<'a> Samples<'a> {
     }
 }
 
+/// The decisions of one player in the games of one group.
+#[derive(Default)]
+struct CostSum {
+    games: u32,
+    /// The cost of the decisions that were examined.
+    examined: f64,
+    decisions: u32,
+    mistakes: u32,
+    /// The estimated cost of all decisions.
+    whole: f64,
+}
+
+/// The decisions of one player, by groups of games with the same luck.
+#[derive(Default)]
+struct CostSamples<'a> {
+    groups: BTreeMap<LuckGroup<'a>, CostSum>,
+}
+
+impl<'a> CostSamples<'a> {
+    fn add(&mut self, game: &'a GameAnalysis, own: &PlayerAnalysis) {
+        let first = game.duplicate_of.unwrap_or(game.game);
+        let group = self.groups.entry((&game.tournament, &game.match_id, first)).or_default();
+        group.games += 1;
+        group.examined += own.cost / f64::from(game.every.max(1));
+        group.decisions += own.decisions;
+        group.mistakes += own.mistakes;
+        group.whole += own.cost;
+    }
+
+    fn cost(self, player: &PlayerName) -> PlayerCost {
+        let groups: Vec<CostSum> = self.groups.into_values().collect();
+        let whole: Vec<f64> =
+            groups.iter().map(|group| group.whole / f64::from(group.games)).collect();
+        let ratio: Vec<(f64, f64)> =
+            groups.iter().map(|group| (group.examined, f64::from(group.decisions))).collect();
+        PlayerCost {
+            player: player.clone(),
+            games: groups.iter().map(|group| group.games).sum(),
+            decisions: groups.iter().map(|group| group.decisions).sum(),
+            mistakes: groups.iter().map(|group| group.mistakes).sum(),
+            per_decision: Estimate::of_ratio(&ratio),
+            per_game: Estimate::of(&whole),
+        }
+    }
+}
+
 impl Estimate {
+    /// The estimate of a ratio of two sums from one pair of values per game, such as cost and
+    /// decisions. The interval is that of the linearised ratio, so games of all lengths fit.
+    pub fn of_ratio(values: &[(f64, f64)]) -> Estimate {
+        let [above, below] = [0, 1].map(|at| -> f64 {
+            values.iter().map(|(one, other)| if at == 0 { one } else { other }).sum()
+        });
+        let mean = if below > 0.0 { above / below } else { 0.0 };
+        let size = below / values.len().max(1) as f64;
+        let linear = |(one, other): &(f64, f64)| mean + (one - mean * other) / size.max(1e-300);
+        let values: Vec<f64> = values.iter().map(linear).collect();
+        // The mean of the linearised values is the ratio, but for rounding.
+        Estimate { mean, ..Estimate::of(&values) }
+    }
+
     /// The estimate from one value per game; all zero without games.
     pub fn of(values: &[f64]) -> Estimate {
         let count = values.len() as f64;
@@ -214,5 +306,83 @@ impl Estimate {
     fn negated(self) -> Estimate {
         let interval = self.interval.map(|[low, high]| [-high, -low]);
         Estimate { mean: -self.mean, deviation: self.deviation, interval }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agon_stats::RandomNumbers;
+
+    /// A game in which Ann made these decisions, of which one of `every` was examined.
+    fn game(number: u32, duplicate_of: Option<u32>, costs: &[f64], every: u32) -> GameAnalysis {
+        let player = PlayerAnalysis {
+            player: PlayerName::new("ann").unwrap(),
+            score: 0,
+            luck: None,
+            luck_by_draw: Vec::new(),
+            adjusted: None,
+            cost: f64::from(every) * costs.iter().sum::<f64>(),
+            error: 0.0,
+            decisions: costs.len() as u32,
+            mistakes: 1,
+            costliest: Vec::new(),
+        };
+        GameAnalysis {
+            tournament: TournamentId::from("t"),
+            match_id: MatchId::from("r1m1"),
+            game: number,
+            duplicate_of,
+            kind: "fish".into(),
+            model: String::new(),
+            every,
+            complete: true,
+            players: vec![player],
+            steps: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn costs_are_added_up_without_measured_luck() {
+        let games = [game(1, None, &[1.0, 0.0], 2), game(2, None, &[2.0, 0.0, 0.0], 2)];
+        let standings = AdjustedStandings::of(&games);
+        assert!(standings.players.is_empty());
+        let [ann] = &standings.costs[..] else { panic!("one player") };
+        assert_eq!((ann.games, ann.decisions, ann.mistakes), (2, 5, 2));
+        assert!((ann.per_decision.mean - 0.6).abs() < 1e-12);
+        assert!((ann.per_game.mean - 3.0).abs() < 1e-12, "each examined decision counts twice");
+        let [low, high] = ann.per_decision.interval.expect("two games");
+        assert!(low < 0.6 && 0.6 < high);
+        // Two games with the same luck are one observation.
+        let pair = [game(1, None, &[1.0], 1), game(2, Some(1), &[2.0], 1)];
+        assert_eq!(AdjustedStandings::of(&pair).costs[0].per_decision.interval, None);
+    }
+
+    #[test]
+    fn interval_of_the_cost_of_a_decision_has_its_coverage() {
+        let mut random = RandomNumbers::new(7);
+        let mut hits = 0;
+        for _ in 0..10_000 {
+            // Games differ in length and in how hard they are; one of three decisions is examined.
+            let games: Vec<GameAnalysis> = (1..=40)
+                .map(|number| {
+                    let (length, hard) = (20 + random.below(30), 0.5 + random.unit());
+                    let mut examined = Vec::new();
+                    for _ in 0..length {
+                        let cost = hard * random.unit();
+                        if random.below(3) == 0 {
+                            examined.push(cost);
+                        }
+                    }
+                    game(number, None, &examined, 3)
+                })
+                .collect();
+            let costs = AdjustedStandings::of(&games).costs;
+            let [low, high] = costs[0].per_decision.interval.expect("many games");
+            hits += u32::from((low..=high).contains(&0.5));
+        }
+        let share = f64::from(hits) / 10_000.0;
+        eprintln!("cost per decision: {:.2} %", share * 100.0);
+        assert!((0.94..=0.96).contains(&share), "{share}");
     }
 }

@@ -27,12 +27,23 @@ pub struct GameAnalysis {
     pub kind: String,
     /// The meaning of the values, and how exact they are.
     pub model: String,
+    /// Of this many decisions one was examined.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub every: u32,
     /// True if the game was played to its end and counts. The luck of other games is incomplete.
     pub complete: bool,
     /// The sums of each player, by seat.
     pub players: Vec<PlayerAnalysis>,
     /// All steps, in order.
     pub steps: Vec<Step>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(every: &u32) -> bool {
+    *every == 1
 }
 
 /// The luck and the costs of one player's game.
@@ -53,7 +64,8 @@ pub struct PlayerAnalysis {
     pub adjusted: Option<f64>,
     /// The cost of all decisions together.
     pub cost: f64,
-    /// The standard error of the cost; 0 if the model is exact.
+    /// The standard error of the cost: of the model, and of examining only some decisions. 0 if the
+    /// model is exact and all decisions were examined.
     pub error: f64,
     /// How many decisions of the player were examined.
     pub decisions: u32,
@@ -84,9 +96,7 @@ pub fn analyse_game(game: &RecordedGame, models: &Models) -> Result<GameAnalysis
     let players = players.map(|(player, seat)| {
         let score = game.result.scores.get(seat.index()).copied().unwrap_or(0);
         let own = steps.iter().filter(|step| step.seat == seat);
-        let mut analysis = PlayerAnalysis::sum(player.clone(), score, own);
-        analysis.cost *= f64::from(every);
-        analysis.error *= f64::from(every);
+        let mut analysis = PlayerAnalysis::sum(player.clone(), score, own, every);
         analysis.luck = analysis.luck.filter(|_| has_luck);
         analysis.adjusted =
             analysis.luck.filter(|_| complete).map(|luck| analysis.score as f64 - luck);
@@ -102,6 +112,7 @@ pub fn analyse_game(game: &RecordedGame, models: &Models) -> Result<GameAnalysis
             1 => about.to_owned(),
             _ => format!("{about}; one of {every} decisions was examined, and counts for all"),
         },
+        every,
         complete,
         players: players.collect(),
         steps,
@@ -109,12 +120,18 @@ pub fn analyse_game(game: &RecordedGame, models: &Models) -> Result<GameAnalysis
 }
 
 impl PlayerAnalysis {
-    /// Adds up the steps of one player.
+    /// Adds up the steps of one player, of whose decisions one of `every` was examined.
+    ///
+    /// Each decision was examined with the chance `1 / every`, whatever it cost. So `every` times
+    /// the examined costs has the right mean, and its variance follows from their squares (the
+    /// estimator of Horvitz and Thompson).
     fn sum<'a>(
         player: PlayerName,
         score: i64,
         steps: impl Iterator<Item = &'a Step>,
+        every: u32,
     ) -> PlayerAnalysis {
+        let every = f64::from(every);
         let (mut cost, mut variance) = (0.0, 0.0);
         let mut luck_by_draw: Vec<f64> = Vec::new();
         let (mut decisions, mut mistakes) = (0, 0);
@@ -127,8 +144,9 @@ impl PlayerAnalysis {
                     luck_by_draw[draw] += own;
                 }
                 Change::Decision { cost: own, better } => {
-                    cost += own;
-                    variance += step.error * step.error;
+                    cost += every * own;
+                    variance += every * every * step.error * step.error;
+                    variance += every * (every - 1.0) * own * own;
                     decisions += 1;
                     if better.is_some() {
                         mistakes += 1;
@@ -151,5 +169,52 @@ impl PlayerAnalysis {
             mistakes,
             costliest,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::Sample;
+    use agon_stats::RandomNumbers;
+
+    fn decision(cost: f64, error: f64) -> Step {
+        let change = Change::Decision { cost, better: None };
+        let (place, what) = (String::new(), String::new());
+        Step { answer: 0, seat: Seat(0), place, what, change, error }
+    }
+
+    fn sum(steps: &[Step], every: u32) -> PlayerAnalysis {
+        PlayerAnalysis::sum(PlayerName::new("ann").unwrap(), 0, steps.iter(), every)
+    }
+
+    #[test]
+    fn error_of_all_decisions_is_that_of_the_model() {
+        let all = sum(&[decision(3.0, 0.3), decision(1.0, 0.4)], Sample::ALL.every);
+        assert!((all.cost - 4.0).abs() < 1e-12 && (all.error - 0.5).abs() < 1e-12, "{all:?}");
+    }
+
+    #[test]
+    fn error_of_a_sample_covers_the_decisions_that_were_not_examined() {
+        let mut random = RandomNumbers::new(4);
+        let costs: Vec<f64> = (0..200).map(|_| random.unit() * random.unit() * 5.0).collect();
+        let truth: f64 = costs.iter().sum();
+        let runs = 10_000;
+        let (mut hits, mut mean) = (0, 0.0);
+        for _ in 0..runs {
+            let mut steps: Vec<Step> = Vec::new();
+            for cost in &costs {
+                if random.below(4) == 0 {
+                    steps.push(decision(cost + 0.3 * random.normal(), 0.3));
+                }
+            }
+            let own = sum(&steps, 4);
+            mean += own.cost / f64::from(runs);
+            hits += u32::from((own.cost - truth).abs() <= 1.96 * own.error);
+        }
+        let share = f64::from(hits) / f64::from(runs);
+        eprintln!("cost of sampled decisions: {:.2} %", share * 100.0);
+        assert!((mean / truth - 1.0).abs() < 0.01, "{mean} and {truth}");
+        assert!((0.93..=0.965).contains(&share), "{share}");
     }
 }

@@ -14,7 +14,7 @@ use agon_core::{
 use agon_games::GameKind;
 use agon_stats::{Interval, RandomNumbers, elo};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -35,8 +35,21 @@ pub struct Question {
     pub game_seconds: f64,
     /// How many matches are played at a time.
     pub concurrency: usize,
+    /// How players are put into slots: by lot, or by their true strengths.
+    pub seeding: Seeding,
     /// How many threads simulate; the answer does not depend on it.
     pub threads: usize,
+}
+
+/// How players are put into the slots of a format.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Seeding {
+    /// By lot.
+    #[default]
+    Random,
+    /// As seeds by their strengths, as if everybody's rating were right.
+    Rating,
 }
 
 /// A format to simulate.
@@ -62,9 +75,9 @@ pub struct Estimate {
 /// The simulated results of a candidate.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Simulated {
-    /// The name of the format.
+    /// The format with its options, as people write it.
     pub format: String,
-    /// The format with its options.
+    /// The format with its options, as in a policy.
     pub options: Format,
     /// Best of how many games a match is.
     pub best_of: u32,
@@ -137,7 +150,8 @@ pub fn simulate(
     runs.push((0, first));
     // In order of their numbers, so that sums do not depend on the threads.
     runs.sort_by_key(|(number, _)| *number);
-    Ok(summary(candidate, runs.into_iter().map(|(_, run)| run).collect()))
+    let text = candidate.format.text(&kind.seats());
+    Ok(summary(candidate, text, runs.into_iter().map(|(_, run)| run).collect()))
 }
 
 /// The cheapest of these that reaches a wanted share of tournaments won by the best player. Its
@@ -163,11 +177,18 @@ fn plan(
     let preset = Preset::named("yahtzee-class").map_err(|error| error.to_string())?;
     let mut policy = Policy {
         format: candidate.format.clone(),
-        pairing: Pairing::Random,
+        pairing: match question.seeding {
+            Seeding::Random => Pairing::Random,
+            Seeding::Rating => Pairing::Rating,
+        },
         greeting: Greeting::None,
         farewell: Farewell::None,
         ..preset.policy
     };
+    if question.seeding == Seeding::Rating {
+        let rating = |(at, elo): (usize, &f64)| (name(at), (1_500.0 + elo).round() as i64);
+        policy.ratings = question.strengths.iter().enumerate().map(rating).collect();
+    }
     policy.rules.best_of = candidate.best_of;
     policy.format.rules().adapt(&mut policy.rules);
     let config = kind.check_config("{}").map_err(|error| error.to_string())?;
@@ -354,7 +375,7 @@ fn ranks_of_many(elos: &[f64], random: &mut RandomNumbers) -> Vec<u8> {
     ranks
 }
 
-fn summary(candidate: &Candidate, runs: Vec<Run>) -> Simulated {
+fn summary(candidate: &Candidate, format: String, runs: Vec<Run>) -> Simulated {
     let count = runs.len() as f64;
     let share = |successes: f64| {
         let Interval { low, high } = Interval::of_proportion(successes, count, 0.95);
@@ -370,7 +391,7 @@ fn summary(candidate: &Candidate, runs: Vec<Run>) -> Simulated {
         Estimate { value, low, high }
     };
     Simulated {
-        format: candidate.format.name().into(),
+        format,
         options: candidate.format.clone(),
         best_of: candidate.best_of,
         runs: runs.len() as u32,
@@ -395,6 +416,7 @@ mod tests {
             seed: 1,
             game_seconds: 1.0,
             concurrency: 2,
+            seeding: Seeding::Random,
             threads: 2,
         }
     }
@@ -470,6 +492,27 @@ mod tests {
         let one = simulate(&asked, &Candidate { format, best_of: 1 }, &|_| true).unwrap();
         // Ten to one against each of three: 10 of 13.
         assert!(one.best_wins.low < 10.0 / 13.0 && 10.0 / 13.0 < one.best_wins.high, "{one:?}");
+    }
+
+    #[test]
+    fn seeds_by_rating_keep_the_best_players_apart() {
+        let field = [200.0, 180.0, 0.0, 0.0, 0.0, 0.0, 0.0, -20.0];
+        let by_lot = simulated(&field, "bracket", 3);
+        let asked = Question { seeding: Seeding::Rating, ..question(&field) };
+        let seeded = simulate(&asked, &candidate("bracket", 3), &|_| true).unwrap();
+        assert!(seeded.top_three.value > by_lot.top_three.value, "{seeded:?} {by_lot:?}");
+    }
+
+    #[test]
+    fn answers_name_formats_with_their_options() {
+        let games = crate::registry();
+        let seats = games.kind("yahtzee").unwrap().seats();
+        for text in ["groups:size=3 -> bracket", "swiss:rounds=2 -> top 2", "swiss:rounds=3"] {
+            let format = Format::read(text, &seats).unwrap();
+            let asked = Question { runs: 2, ..question(&[0.0; 6]) };
+            let one = simulate(&asked, &Candidate { format, best_of: 1 }, &|_| true).unwrap();
+            assert_eq!(one.format, text);
+        }
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //!
 //! Games are the evidence, whatever the format made of them. In games of more than two players,
 //! each pair of players counts: the better rank beats the other. Void games do not count, nor do
-//! groups of duplicate games with a void game.
+//! groups of duplicate games with a void game. Games of a group are not independent, so all errors
+//! come from the results of groups.
 
 use crate::ids::PlayerName;
 use crate::policy::SprtRule;
@@ -142,6 +143,10 @@ impl EloInterval {
 struct Games {
     counts: GameCounts,
     pairs: PairCounts,
+    /// The points of the first player in each duplicate group.
+    groups: Vec<f64>,
+    /// The number of games in such a group.
+    group_size: usize,
     test: Option<TestResult>,
 }
 
@@ -159,15 +164,8 @@ impl Comparison {
                 add_match(&mut games, results, &report.result, &seated, &players);
             }
         }
-        let meetings: Vec<Meeting> = games
-            .iter()
-            .map(|((one, other), games)| Meeting {
-                one: *one,
-                other: *other,
-                points: games.counts.wins as f64 + games.counts.draws as f64 / 2.0,
-                games: games.counts.games() as f64,
-            })
-            .collect();
+        let meetings: Vec<Meeting> =
+            games.iter().map(|((one, other), games)| meeting(*one, *other, games)).collect();
         let fits = (1..=Strengths::PLAYERS_MAX).contains(&players.len()) && !meetings.is_empty();
         let strengths =
             fits.then(|| Strengths::fit(players.len(), &meetings, Strengths::PRIOR_GAMES));
@@ -182,6 +180,14 @@ impl Comparison {
     }
 }
 
+fn meeting(one: usize, other: usize, games: &Games) -> Meeting {
+    if games.group_size > 0 {
+        return Meeting::of_groups(one, other, games.group_size, &games.groups);
+    }
+    let points = games.counts.wins as f64 + games.counts.draws as f64 / 2.0;
+    Meeting::of_games(one, other, points, games.counts.games() as f64)
+}
+
 fn add_match(
     games: &mut BTreeMap<(usize, usize), Games>,
     results: &Results,
@@ -189,43 +195,76 @@ fn add_match(
     seated: &[usize],
     players: &[&PlayerName],
 ) {
-    let counted = counted(result, results.duplicate.then_some(seated.len()));
-    for game in &counted {
+    let group_size = if results.duplicate { seated.len().max(1) } else { 1 };
+    for group in counted_groups(result, group_size).chunks_exact(group_size) {
         for (first, one) in seated.iter().enumerate() {
             for other in &seated[first + 1..] {
                 let (one, other) = (*one.min(other), *one.max(other));
-                let Some(halves) = halves(game, players[one], players[other]) else { continue };
-                let counts = &mut games.entry((one, other)).or_default().counts;
-                match halves {
-                    2 => counts.wins += 1,
-                    1 => counts.draws += 1,
-                    _ => counts.losses += 1,
-                }
+                add_group(games.entry((one, other)).or_default(), group, players, (one, other));
             }
         }
     }
     let (true, &[first, second]) = (results.duplicate, seated) else { return };
-    let (one, other) = (first.min(second), first.max(second));
-    let mut of_match = PairCounts::default();
-    let entry = games.entry((one, other)).or_default();
-    for pair in counted.chunks_exact(2) {
-        let of = |player: usize, against: usize| -> u32 {
-            pair.iter().filter_map(|game| halves(game, players[player], players[against])).sum()
-        };
-        entry.pairs.add(of(one, other) as usize);
-        of_match.add(of(first, second) as usize);
-    }
     if let Some(rule) = &results.sprt {
-        entry.test = Some(tested(players[first], rule, &of_match));
+        let mut pairs = PairCounts::default();
+        let of_pairs = points_of_pairs(result, players[first], players[second]);
+        of_pairs.into_iter().for_each(|points| pairs.add((2.0 * points) as usize));
+        let entry = games.entry((first.min(second), first.max(second))).or_default();
+        entry.test = Some(tested(players[first], rule, &pairs));
     }
 }
 
-/// The games of a match that count. Groups of duplicate games count only as a whole.
-fn counted(result: &MatchResult, group: Option<usize>) -> Vec<&GameResult> {
-    let Some(size) = group else { return counted_games(result).collect() };
+/// Adds the games of one group, or a single game, from the view of the player `one`.
+fn add_group(
+    entry: &mut Games,
+    group: &[&GameResult],
+    players: &[&PlayerName],
+    (one, other): (usize, usize),
+) {
+    let all: Vec<u32> =
+        group.iter().filter_map(|game| halves(game, players[one], players[other])).collect();
+    // A game from which both were removed says nothing, and neither does its group.
+    if all.len() < group.len() {
+        return;
+    }
+    for halves in &all {
+        match halves {
+            2 => entry.counts.wins += 1,
+            1 => entry.counts.draws += 1,
+            _ => entry.counts.losses += 1,
+        }
+    }
+    if group.len() > 1 {
+        entry.group_size = group.len();
+        let halves = all.iter().sum::<u32>();
+        entry.groups.push(f64::from(halves) / 2.0);
+        if group.len() == 2 {
+            entry.pairs.add(halves as usize);
+        }
+    }
+}
+
+/// The points of one player in each duplicate pair of a match of two that counts.
+pub(crate) fn points_of_pairs(
+    result: &MatchResult,
+    one: &PlayerName,
+    other: &PlayerName,
+) -> Vec<f64> {
+    let points = |pair: &[&GameResult]| -> Option<f64> {
+        let halves = halves(pair[0], one, other)? + halves(pair[1], one, other)?;
+        Some(f64::from(halves) / 2.0)
+    };
+    counted_groups(result, 2).chunks_exact(2).filter_map(points).collect()
+}
+
+/// The games of a match that count, group by group. Groups count only as a whole.
+fn counted_groups(result: &MatchResult, size: usize) -> Vec<&GameResult> {
+    if size == 1 {
+        return counted_games(result).collect();
+    }
     let since: Vec<&GameResult> =
         result.games.iter().filter(|game| game.game >= result.counts_from).collect();
-    let whole = since.chunks_exact(size.max(1));
+    let whole = since.chunks_exact(size);
     let whole = whole.filter(|group| group.iter().all(|game| game.end != GameEnd::Void));
     whole.flatten().copied().collect()
 }
@@ -308,5 +347,155 @@ fn confidence(strengths: &Strengths, players: &[&PlayerName]) -> PodiumConfidenc
         winner: sure.winner,
         set: sure.set,
         order: sure.order,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{MatchReport, PlayerSummary, RoundResult};
+    use serde_json::json;
+
+    fn name(text: &str) -> PlayerName {
+        PlayerName::new(text).expect("a name")
+    }
+
+    /// A game with these players and ranks by seat.
+    fn game(number: u32, seats: &[&str], ranks: &[Option<u8>]) -> GameResult {
+        let winner = seats.iter().zip(ranks).find(|(_, rank)| **rank == Some(1));
+        GameResult {
+            game: number,
+            seats: seats.iter().map(|seat| name(seat)).collect(),
+            end: GameEnd::Played,
+            scores: vec![0; seats.len()],
+            ranks: ranks.to_vec(),
+            winners: winner.map(|(seat, _)| name(seat)).into_iter().collect(),
+            luck: Vec::new(),
+            voided: None,
+        }
+    }
+
+    fn report(players: &[&str], games: Vec<GameResult>, how: How) -> MatchReport {
+        let result = MatchResult {
+            winners: vec![name(players[0])],
+            how,
+            halves: vec![0; players.len()],
+            games,
+            counts_from: 1,
+            faults: Vec::new(),
+            out: Vec::new(),
+        };
+        MatchReport {
+            id: crate::ids::MatchId::of(1, 1),
+            players: players.iter().map(|player| name(player)).collect(),
+            reason: String::new(),
+            result,
+            overridden: None,
+        }
+    }
+
+    /// Results with these players in the standings.
+    fn results(players: &[&str], duplicate: bool, matches: Vec<MatchReport>) -> Results {
+        let text = json!({
+            "tournament": "t", "preset": null, "game": "yahtzee", "format": "round-robin",
+            "best_of": 1, "status": "ended", "duplicate": duplicate, "winners": [],
+            "standings": [], "cheating": [], "failing": [], "rounds": [],
+        });
+        let mut results: Results = serde_json::from_value(text).expect("results");
+        let summary = |(player, rank): (&&str, u32)| PlayerSummary {
+            rank,
+            player: name(player),
+            matches_won: 0,
+            matches_lost: 0,
+            matches_drawn: 0,
+            games_won: 0,
+            games_lost: 0,
+            games_tied: 0,
+            points: 0,
+            byes: 0,
+            faults: Vec::new(),
+            tie_breaks: Vec::new(),
+        };
+        results.standings = players.iter().zip(1..).map(summary).collect();
+        results.rounds = vec![RoundResult { round: 1, stage: None, byes: Vec::new(), matches }];
+        results
+    }
+
+    const WON: [Option<u8>; 2] = [Some(1), Some(2)];
+    const LOST: [Option<u8>; 2] = [Some(2), Some(1)];
+
+    /// A pair whose games `a` wins or loses; the seats are exchanged.
+    fn pair_of(number: u32, first: bool, second: bool) -> [GameResult; 2] {
+        let ranks = |won| if won { WON } else { LOST };
+        let back: Vec<Option<u8>> = ranks(second).into_iter().rev().collect();
+        [game(number, &["a", "b"], &ranks(first)), game(number + 1, &["b", "a"], &back)]
+    }
+
+    #[test]
+    fn pairs_that_end_alike_count_as_one_game_each() {
+        let won =
+            |count: u32, at: u32| (0..count).flat_map(move |n| pair_of(at + 2 * n, true, true));
+        let lost =
+            |count: u32, at: u32| (0..count).flat_map(move |n| pair_of(at + 2 * n, false, false));
+        let games: Vec<GameResult> = won(30, 1).chain(lost(10, 61)).collect();
+        let of = |duplicate| {
+            let matches = vec![report(&["a", "b"], games.clone(), How::Played)];
+            Comparison::of(&results(&["a", "b"], duplicate, matches))
+        };
+        let (pairs, single) = (of(true), of(false));
+        assert_eq!(pairs.pairs[0].pairs, Some([10, 0, 0, 0, 30]));
+        assert_eq!((pairs.players[0].games, pairs.players[0].points), (80, 60.0));
+        let width = |all: &Comparison| {
+            let elo = all.players[0].elo.expect("a strength");
+            elo.high.expect("finite") - elo.low.expect("finite")
+        };
+        assert_eq!(pairs.players[0].elo.unwrap().value, single.players[0].elo.unwrap().value);
+        let ratio = width(&pairs) / width(&single);
+        assert!((ratio - 2.0_f64.sqrt()).abs() < 0.05, "{ratio}");
+        let sure = |all: &Comparison| all.podium.as_ref().expect("a podium").winner;
+        assert!(sure(&pairs) < sure(&single), "{} and {}", sure(&pairs), sure(&single));
+    }
+
+    #[test]
+    fn groups_with_a_void_game_and_void_matches_do_not_count() {
+        let mut games: Vec<GameResult> = [pair_of(1, true, false), pair_of(3, true, true)].concat();
+        games[1].end = GameEnd::Void;
+        let void = report(&["a", "b"], pair_of(1, false, false).to_vec(), How::Void);
+        let matches = vec![report(&["a", "b"], games, How::Played), void];
+        let all = Comparison::of(&results(&["a", "b"], true, matches));
+        assert_eq!((all.pairs[0].won, all.pairs[0].lost), (2, 0));
+        assert_eq!(all.pairs[0].pairs, Some([0, 0, 0, 0, 1]));
+    }
+
+    #[test]
+    fn at_a_table_of_three_the_better_rank_beats_the_other() {
+        let ranks = [Some(2), Some(1), None];
+        let games = vec![game(1, &["a", "b", "c"], &ranks)];
+        let matches = vec![report(&["a", "b", "c"], games, How::Played)];
+        let all = Comparison::of(&results(&["b", "a", "c"], false, matches));
+        let shown: Vec<(&str, &str, u64, u64)> = all
+            .pairs
+            .iter()
+            .map(|pair| (pair.one.as_str(), pair.other.as_str(), pair.won, pair.lost))
+            .collect();
+        assert_eq!(shown, [("b", "a", 1, 0), ("b", "c", 1, 0), ("a", "c", 1, 0)]);
+        let podium = all.podium.expect("a podium");
+        assert_eq!(podium.players, ["b", "a", "c"].map(name));
+        assert!(podium.winner > podium.order && podium.set == 1.0, "{podium:?}");
+    }
+
+    #[test]
+    fn performance_is_the_strength_of_the_opponents_and_the_score() {
+        let games: Vec<GameResult> =
+            (0..8).map(|at| game(at + 1, &["a", "b"], if at < 6 { &WON } else { &LOST })).collect();
+        let matches = vec![report(&["a", "b"], games, How::Played)];
+        let all = Comparison::of(&results(&["a", "b"], false, matches));
+        let [a, b] = &all.players[..] else { panic!("two players") };
+        let suggested = elo::difference(0.75);
+        let performance = a.performance.expect("a performance");
+        assert!((performance - b.elo.unwrap().value.unwrap() - suggested).abs() < 1e-9);
+        assert!(all.pairs[0].superiority > 0.9);
+        let nothing = Comparison::of(&results(&["a", "b"], false, Vec::new()));
+        assert!(nothing.podium.is_none() && nothing.players[0].elo.is_none());
     }
 }

@@ -145,6 +145,13 @@ events! {
         byes: Vec<Bye>,
     }
 
+    /// An engine resumed a tournament that ends by time. Until its last record before that, the
+    /// tournament had played for so long, pauses not counted.
+    "play-time-counted" PlayTimeCounted {
+        /// How long, in milliseconds.
+        played_ms: Millis,
+    }
+
     /// The time for new rounds is over. The tournament ends with its latest round.
     "play-time-ended" PlayTimeEnded {}
 

@@ -605,6 +605,9 @@ fn tournament_cause(line: &Line) -> Result<TournamentCommand, Finding> {
         Event::TournamentInterrupted(interrupted) => {
             Ok(TournamentCommand::Interrupt(interrupted.interruption.clone()))
         }
+        Event::PlayTimeCounted(counted) => {
+            Ok(TournamentCommand::CountPlayTime { played_ms: counted.played_ms })
+        }
         Event::PlayTimeEnded(_) => Ok(TournamentCommand::EndPlayTime),
         Event::PlayerEntered(entered) => {
             Ok(TournamentCommand::Enter { player: entered.player.clone() })

@@ -446,3 +446,47 @@ fn metrics_add_up_also_after_a_restart() {
     assert_eq!(metric(&text, "agon_matches_running"), 0);
     assert!(metric(&text, "agon_accounts") > 1);
 }
+
+#[test]
+fn simulation_answers_with_whole_formats_and_their_intervals() {
+    let server = Server::start();
+    let ann = registered(&server, "ann");
+    let ask = |query: &str| {
+        let path = format!("{API}/formats/simulation?{query}");
+        server.http("GET", &path, Some(&ann), "")
+    };
+    get(&server, "/formats/simulation?strengths=1,0").expect(401);
+    // groups:size=3 -> bracket, swiss:rounds=2,max=4 and a rating list of six players.
+    let formats = "formats=groups%3Asize%3D3%20-%3E%20bracket,swiss%3Arounds%3D2,max%3D4";
+    let players = "strengths=player,rating%0Aa,1700%0Ab,1600%0Ac,1500%0Ad,1500%0Ae,1400%0Af,1400";
+    let query = format!("{players}&{formats}&best_of=1&runs=60&want=1&game=fish&seats=2");
+    let answer = ask(&query).expect(200).json();
+    let shown: Vec<&str> = answer["simulated"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["format"].as_str().unwrap())
+        .collect();
+    assert_eq!(shown.len(), 2, "{answer}");
+    assert!(shown[0].starts_with("groups:size=3 -> bracket"), "{answer}");
+    assert!(shown[1].starts_with("swiss:") && shown[1].contains("rounds=2"), "{answer}");
+    for one in answer["simulated"].as_array().unwrap() {
+        for what in ["best_wins", "games", "seconds"] {
+            let [value, low, high] =
+                ["value", "low", "high"].map(|bound| one[what][bound].as_f64().unwrap());
+            assert!(low <= value && value <= high, "{one}");
+        }
+    }
+    assert!(answer["recommended"].is_number(), "{answer}");
+    // With right seeds the two strong players of a bracket meet in the final at the earliest.
+    let bracket = "strengths=900,800,0,0,0,0,0,0&formats=bracket&best_of=1&runs=100";
+    let top_three = |pairing: &str| {
+        let answer = ask(&format!("{bracket}&pairing={pairing}")).expect(200).json();
+        answer["simulated"][0]["top_three"]["value"].as_f64().unwrap()
+    };
+    assert!(top_three("rating") > top_three("random"));
+    let refused = ask("strengths=1,0&formats=chess").expect(422);
+    assert!(refused.body.contains("there is no format"), "{refused:?}");
+    let refused = ask("strengths=1,0&game=yahtzee&seats=99").expect(422);
+    assert!(refused.body.contains("a match of yahtzee has 2 to"), "{refused:?}");
+}

@@ -4,6 +4,11 @@
 //! A draw counts as half a win, which makes the errors a little too large, never too small. Each
 //! player also has a fraction of a drawn game against an average player. It keeps the strength of a
 //! player finite who won or lost every game.
+//!
+//! Games of a duplicate group have the same luck, so they are not independent. The estimates do not
+//! depend on that, but their errors do. There the group is the unit: the errors come from the
+//! variance of the points per group, as in a pentanomial model, by the sandwich formula
+//! `H⁻¹ J H⁻¹`. Here `H` is the information of independent games, and `J` the variance of the slope.
 
 use crate::elementary::exp;
 use crate::interval::Interval;
@@ -20,6 +25,44 @@ pub struct Meeting {
     pub points: f64,
     /// The number of games.
     pub games: f64,
+    /// The duplicate groups that the games form; `None` if every game has luck of its own.
+    pub groups: Option<DuplicateGroups>,
+}
+
+/// The results of duplicate groups: the games of a group have the same luck, and players exchange
+/// seats between them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DuplicateGroups {
+    /// The number of groups.
+    pub count: f64,
+    /// The sum, over all groups, of the square of the first player's points in a group.
+    pub squares: f64,
+}
+
+impl Meeting {
+    /// A meeting of independent games.
+    pub fn of_games(one: usize, other: usize, points: f64, games: f64) -> Meeting {
+        Meeting { one, other, points, games, groups: None }
+    }
+
+    /// A meeting of duplicate groups of `size` games, from the first player's points in each group.
+    pub fn of_groups(one: usize, other: usize, size: usize, points: &[f64]) -> Meeting {
+        let count = points.len() as f64;
+        let squares = points.iter().map(|own| own * own).sum();
+        Meeting {
+            one,
+            other,
+            points: points.iter().sum(),
+            games: count * size as f64,
+            groups: Some(DuplicateGroups { count, squares }),
+        }
+    }
+
+    /// The sum of the squared differences between the points of a group and `expected` points.
+    fn squared_residuals(&self, groups: &DuplicateGroups, expected: f64) -> f64 {
+        let squares = groups.squares - 2.0 * expected * self.points;
+        (squares + groups.count * expected * expected).max(0.0)
+    }
 }
 
 /// The strengths of players, with their errors. The mean strength is 0.
@@ -27,8 +70,12 @@ pub struct Meeting {
 pub struct Strengths {
     /// Natural units: the logarithm of odds.
     values: Vec<f64>,
-    /// The Cholesky factor of the information matrix, row by row.
+    /// The Cholesky factor of the information matrix of independent games, row by row.
     factor: Vec<f64>,
+    /// The Cholesky factor of the variance of the slope, if games form groups.
+    slope_factor: Option<Vec<f64>>,
+    /// The variance of a group relative to independent games, over all meetings; 1 without groups.
+    dispersion: f64,
     /// The covariance of the centred strengths, row by row.
     covariance: Vec<f64>,
 }
@@ -63,10 +110,16 @@ impl Strengths {
                 break;
             }
         }
-        let covariance = centred_covariance(&factor, players);
+        let spread = Dispersion::of(&values, meetings);
+        let slope_factor = spread.as_ref().map(|spread| {
+            let scale = |meeting: &Meeting| spread.of_meeting(&values, meeting);
+            cholesky(information(&values, meetings, prior_games, scale), players)
+        });
+        let covariance = centred_covariance(&factor, slope_factor.as_deref(), players);
         let mean = values.iter().sum::<f64>() / players.max(1) as f64;
         values.iter_mut().for_each(|value| *value -= mean);
-        Strengths { values, factor, covariance }
+        let dispersion = spread.map_or(1.0, |spread| spread.pooled);
+        Strengths { values, factor, slope_factor, dispersion, covariance }
     }
 
     /// The number of players.
@@ -128,7 +181,7 @@ impl Strengths {
             for other in &ranking[at + 1..] {
                 let variance = self.difference_variance(*one, *other);
                 let expected = 1.0 / (1.0 + exp(self.values[*other] - self.values[*one]));
-                let information = variance * expected * (1.0 - expected);
+                let information = variance * expected * (1.0 - expected) / self.dispersion;
                 // The risk that the order is wrong, times what one more game takes off the variance.
                 let gain = self.superiority(*other, *one) * information / (1.0 + information);
                 gains.push((gain, *one, *other));
@@ -154,33 +207,114 @@ impl Strengths {
     /// Strengths that the results allow as well: the estimate plus an error, from as many standard
     /// normal numbers as there are players.
     pub(crate) fn sample(&self, errors: Vec<f64>) -> Vec<f64> {
-        let errors = solve_transposed(&self.factor, errors);
+        let errors = match &self.slope_factor {
+            Some(slope) => solve(&self.factor, multiply(slope, &errors)),
+            None => solve_transposed(&self.factor, errors),
+        };
         self.values.iter().zip(errors).map(|(value, error)| value + error).collect()
     }
 }
 
+/// How much more the points of duplicate groups vary than those of independent games: 0 if a group
+/// always has the expected result, and the size of a group if all its games end alike.
+struct Dispersion {
+    /// Over all groups of all meetings.
+    pooled: f64,
+    /// The factor that makes up for the fitted strengths; `None` if there are too few groups.
+    correction: Option<f64>,
+}
+
+impl Dispersion {
+    /// The weight of `pooled` in the dispersion of a meeting, in groups.
+    const POOLED_GROUPS: f64 = 5.0;
+
+    /// The dispersion that the residuals show; `None` if no meeting has groups. One more group of
+    /// two equal players is assumed whose games end alike, so that few groups are not too sure.
+    fn of(values: &[f64], meetings: &[Meeting]) -> Option<Dispersion> {
+        let (mut count, mut squares, mut variance, mut most) = (0.0, 0.0, 0.0, 0.0f64);
+        let mut has_groups = false;
+        for meeting in meetings {
+            let Some(groups) = meeting.groups else { continue };
+            has_groups = true;
+            if groups.count > 0.0 {
+                let size = meeting.games / groups.count;
+                let share = expected(values[meeting.one] - values[meeting.other]);
+                squares += meeting.squared_residuals(&groups, size * share);
+                variance += meeting.games * share * (1.0 - share);
+                count += groups.count;
+                most = most.max(size);
+            }
+        }
+        let free = count - (values.len() as f64 - 1.0);
+        let correction = (free > 0.0).then(|| count / free);
+        let pooled = correction.map_or(most, |correction| {
+            let one_more = most / 4.0;
+            let found = squares * correction + most * one_more;
+            (found / (variance + one_more)).min(most)
+        });
+        has_groups.then_some(Dispersion { pooled, correction })
+    }
+
+    /// The dispersion of one meeting: its own, drawn towards that of all meetings.
+    fn of_meeting(&self, values: &[f64], meeting: &Meeting) -> f64 {
+        let (Some(groups), Some(correction)) = (meeting.groups, self.correction) else {
+            return self.pooled;
+        };
+        if groups.count == 0.0 {
+            return self.pooled;
+        }
+        let size = meeting.games / groups.count;
+        let share = expected(values[meeting.one] - values[meeting.other]);
+        let own = meeting.squared_residuals(&groups, size * share) * correction;
+        let of_group = size * share * (1.0 - share);
+        let assumed = Dispersion::POOLED_GROUPS;
+        let found = own + assumed * self.pooled * of_group;
+        (found / ((groups.count + assumed) * of_group)).min(size)
+    }
+}
+
+/// The score that a player expects per game who is stronger by `difference`.
+fn expected(difference: f64) -> f64 {
+    1.0 / (1.0 + exp(-difference))
+}
+
 /// The derivative of the logarithm of the likelihood, and its information matrix.
 fn derivatives(values: &[f64], meetings: &[Meeting], prior_games: f64) -> (Vec<f64>, Vec<f64>) {
+    let mut slope = vec![0.0; values.len()];
+    for (player, value) in values.iter().enumerate() {
+        slope[player] += prior_games * (0.5 - expected(*value));
+    }
+    for Meeting { one, other, points, games, .. } in meetings {
+        let share = expected(values[*one] - values[*other]);
+        slope[*one] += points - games * share;
+        slope[*other] -= points - games * share;
+    }
+    (slope, information(values, meetings, prior_games, |_| 1.0))
+}
+
+/// The information of all meetings, each multiplied by its `scale`.
+fn information(
+    values: &[f64],
+    meetings: &[Meeting],
+    prior_games: f64,
+    scale: impl Fn(&Meeting) -> f64,
+) -> Vec<f64> {
     let count = values.len();
-    let expected = |difference: f64| 1.0 / (1.0 + exp(-difference));
-    let mut slope = vec![0.0; count];
     let mut information = vec![0.0; count * count];
     for (player, value) in values.iter().enumerate() {
         let share = expected(*value);
-        slope[player] += prior_games * (0.5 - share);
         information[player * count + player] += prior_games * share * (1.0 - share);
     }
-    for &Meeting { one, other, points, games } in meetings {
+    for meeting in meetings {
+        let (one, other) = (meeting.one, meeting.other);
         let share = expected(values[one] - values[other]);
-        let weight = games * share * (1.0 - share);
-        slope[one] += points - games * share;
-        slope[other] -= points - games * share;
+        let weight = meeting.games * share * (1.0 - share) * scale(meeting);
         information[one * count + one] += weight;
         information[other * count + other] += weight;
         information[one * count + other] -= weight;
         information[other * count + one] -= weight;
     }
-    (slope, information)
+    information
 }
 
 /// The lower triangular factor of a positive definite matrix.
@@ -219,12 +353,32 @@ fn solve_transposed(factor: &[f64], mut right: Vec<f64>) -> Vec<f64> {
     right
 }
 
-/// The inverse of the information matrix, for strengths whose mean is subtracted.
-fn centred_covariance(factor: &[f64], count: usize) -> Vec<f64> {
+/// The product of a Cholesky factor and a vector.
+fn multiply(factor: &[f64], right: &[f64]) -> Vec<f64> {
+    let row = |row: usize| factor[row * right.len()..].iter().zip(&right[..=row]);
+    (0..right.len()).map(|at| row(at).map(|(one, other)| one * other).sum()).collect()
+}
+
+/// The product of the transpose of a Cholesky factor and a vector.
+fn multiply_transposed(factor: &[f64], right: &[f64]) -> Vec<f64> {
+    let count = right.len();
+    let of =
+        |column: usize| (column..count).map(move |row| factor[row * count + column] * right[row]);
+    (0..count).map(|at| of(at).sum()).collect()
+}
+
+/// The covariance of strengths whose mean is subtracted: the inverse of the information matrix, or
+/// the sandwich if the slope has a variance of its own.
+fn centred_covariance(factor: &[f64], slope: Option<&[f64]>, count: usize) -> Vec<f64> {
     let mut covariance = vec![0.0; count * count];
     for column in 0..count {
         let unit = (0..count).map(|at| f64::from(u8::from(at == column))).collect();
-        for (row, value) in solve(factor, unit).into_iter().enumerate() {
+        let mut values = solve(factor, unit);
+        if let Some(slope) = slope {
+            let variance = multiply(slope, &multiply_transposed(slope, &values));
+            values = solve(factor, variance);
+        }
+        for (row, value) in values.into_iter().enumerate() {
             covariance[row * count + column] = value;
         }
     }
@@ -246,7 +400,7 @@ mod tests {
     use super::*;
 
     fn meeting(one: usize, other: usize, points: f64, games: f64) -> Meeting {
-        Meeting { one, other, points, games }
+        Meeting::of_games(one, other, points, games)
     }
 
     #[test]
@@ -312,5 +466,54 @@ mod tests {
         players.dedup();
         assert_eq!((pairs.len() * 2, pairs.is_empty()), (players.len(), false));
         assert_eq!(fitted.most_telling(&ranking[..1], 3), []);
+    }
+
+    /// The variance of the difference between two players after pairs with these points.
+    fn variance_of_pairs(points: &[f64]) -> f64 {
+        let meetings = [Meeting::of_groups(0, 1, 2, points)];
+        Strengths::fit(2, &meetings, 1e-6).difference_variance(0, 1)
+    }
+
+    #[test]
+    fn pairs_whose_games_end_alike_count_as_one_game() {
+        let mirrored = [vec![2.0; 60], vec![0.0; 40]].concat();
+        let single = Strengths::fit(2, &[meeting(0, 1, 60.0, 100.0)], 1e-6);
+        let (pairs, games) = (variance_of_pairs(&mirrored), single.difference_variance(0, 1));
+        assert!((pairs / games - 1.0).abs() < 0.02, "{pairs} and {games}");
+    }
+
+    #[test]
+    fn pairs_in_which_luck_cancels_are_surer_than_their_games() {
+        let cancelled = [vec![1.0; 80], vec![2.0; 20]].concat();
+        let independent = Strengths::fit(2, &[meeting(0, 1, 120.0, 200.0)], 1e-6);
+        let (pairs, games) = (variance_of_pairs(&cancelled), independent.difference_variance(0, 1));
+        // The variance of these pairs is 0.16, and that of two independent games 0.48.
+        assert!((pairs / games - 1.0 / 3.0).abs() < 0.03, "{pairs} and {games}");
+        let level = variance_of_pairs(&[1.0; 9]);
+        assert!(level > 0.0, "nine level pairs prove nothing for certain: {level}");
+    }
+
+    #[test]
+    fn errors_of_pairs_agree_with_the_pentanomial_estimate() {
+        let counts = [12, 25, 40, 33, 20];
+        let points: Vec<f64> =
+            (0..5).flat_map(|halves| vec![halves as f64 / 2.0; counts[halves as usize]]).collect();
+        let fitted = Strengths::fit(2, &[Meeting::of_groups(0, 1, 2, &points)], 1e-6);
+        let alone = crate::PairCounts(counts.map(|count| count as u64)).estimate().unwrap();
+        assert!((fitted.elo(0) - fitted.elo(1) - alone.elo).abs() < 0.01);
+        assert!((fitted.superiority(0, 1) - alone.superiority).abs() < 0.002);
+        let podium = crate::podium(&fitted, &[0, 1]);
+        assert!((podium.winner - alone.superiority).abs() < 0.01, "{podium:?}");
+    }
+
+    #[test]
+    fn a_few_pairs_are_never_surer_than_single_games() {
+        for points in [&[2.0][..], &[1.0], &[2.0, 2.0]] {
+            let pairs = variance_of_pairs(points);
+            let wins = points.iter().sum::<f64>() / 2.0;
+            let meeting = meeting(0, 1, wins, points.len() as f64);
+            let games = Strengths::fit(2, &[meeting], 1e-6).difference_variance(0, 1);
+            assert!(pairs > 0.3 * games, "{points:?}: {pairs} and {games}");
+        }
     }
 }

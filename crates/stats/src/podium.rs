@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn two_players_have_a_closed_form() {
         for points in [50.0, 55.0, 60.0, 70.0] {
-            let meeting = Meeting { one: 0, other: 1, points, games: 100.0 };
+            let meeting = Meeting::of_games(0, 1, points, 100.0);
             let fitted = Strengths::fit(2, &[meeting], Strengths::PRIOR_GAMES);
             let sure = podium(&fitted, &[0, 1]);
             assert!((sure.order - fitted.superiority(0, 1)).abs() < 0.015, "{points}: {sure:?}");
@@ -67,7 +67,7 @@ mod tests {
     fn equal_players_leave_every_order_open() {
         let meetings: Vec<Meeting> = (0..4)
             .flat_map(|one| (0..one).map(move |other| (one, other)))
-            .map(|(one, other)| Meeting { one, other, points: 5.0, games: 10.0 })
+            .map(|(one, other)| Meeting::of_games(one, other, 5.0, 10.0))
             .collect();
         let fitted = Strengths::fit(4, &meetings, Strengths::PRIOR_GAMES);
         let sure = podium(&fitted, &[0, 1, 2]);

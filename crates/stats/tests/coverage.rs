@@ -90,12 +90,56 @@ fn intervals_of_strengths_have_their_coverage() {
             for (other, against) in ELO.iter().enumerate().take(one) {
                 let score = expected_score(own - against);
                 let points = (0..60).filter(|_| random.unit() < score).count() as f64;
-                meetings.push(Meeting { one, other, points, games: 60.0 });
+                meetings.push(Meeting::of_games(one, other, points, 60.0));
             }
         }
         player = (player + 1) % 5;
         let fitted = Strengths::fit(5, &meetings, 0.1);
         fitted.interval(player, 0.95).contains(ELO[player])
+    });
+}
+
+/// Asserts the coverage of strengths from duplicate pairs, whose points `draw` gives for a score.
+fn assert_coverage_of_pairs(what: &str, draw: impl Fn(&mut RandomNumbers, f64) -> f64) {
+    const ELO: [f64; 5] = [120.0, 60.0, 0.0, -60.0, -120.0];
+    let mut player = 0;
+    assert_coverage(what, |random| {
+        let mut meetings = Vec::new();
+        for (one, own) in ELO.iter().enumerate() {
+            for (other, against) in ELO.iter().enumerate().take(one) {
+                let score = expected_score(own - against);
+                let points: Vec<f64> = (0..60).map(|_| draw(random, score)).collect();
+                meetings.push(Meeting::of_groups(one, other, 2, &points));
+            }
+        }
+        player = (player + 1) % 5;
+        Strengths::fit(5, &meetings, 0.1).interval(player, 0.95).contains(ELO[player])
+    });
+}
+
+#[test]
+fn intervals_of_strengths_have_their_coverage_when_pairs_mirror() {
+    assert_coverage_of_pairs(
+        "mirrored pairs",
+        |random, score| {
+            if random.unit() < score { 2.0 } else { 0.0 }
+        },
+    );
+}
+
+#[test]
+fn intervals_of_strengths_have_their_coverage_when_the_luck_of_a_board_cancels() {
+    // The lucky seat of one game is the unlucky seat of the other: U and 1 - U.
+    assert_coverage_of_pairs("pairs whose luck cancels", |random, score| {
+        let luck = random.unit();
+        f64::from(u8::from(luck < score)) + f64::from(u8::from(1.0 - luck < score))
+    });
+}
+
+#[test]
+fn intervals_of_strengths_have_their_coverage_when_pairs_are_independent() {
+    assert_coverage_of_pairs("independent pairs", |random, score| {
+        (0..2).map(|_| f64::from(u8::from(random.unit() < score))).sum()
     });
 }
 

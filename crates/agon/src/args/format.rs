@@ -1,6 +1,6 @@
 //! The arguments of `agon format`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
@@ -22,7 +22,8 @@ A rating list is a CSV file with the columns `player` and `rating`, or the answe
 Examples:
     agon format simulate --strengths 200 100 50 0 -50 -100
     agon format simulate --ratings list.csv --format swiss round-robin --best-of 1 3 --want 90
-    agon format simulate --strengths 100 0 0 0 --format '{\"kind\":\"bracket\",\"slots\":8}' --json";
+    agon format simulate --strengths 90 60 30 0 -30 -60 --format 'groups:size=3 -> bracket' 'swiss -> top 4'
+    agon format simulate --strengths 100 0 0 0 --format bracket:slots=8 --pairing rating --json";
 
 #[derive(Args, Debug)]
 #[command(after_help = SIMULATE_HELP)]
@@ -34,7 +35,7 @@ pub(crate) struct SimulateArgs {
     /// A file with the ratings of the players.
     #[arg(long, value_name = "FILE", conflicts_with = "strengths")]
     pub(crate) ratings: Option<PathBuf>,
-    /// A format by name, or as JSON with its options; by default all formats.
+    /// A format with its options, or as JSON; by default all formats.
     #[arg(long, value_name = "FORMAT", num_args = 1..)]
     pub(crate) format: Vec<String>,
     /// Simulate matches that are a best of K games; give several to compare them.
@@ -43,6 +44,9 @@ pub(crate) struct SimulateArgs {
     /// Recommend the cheapest format in which the best player wins this often, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 80.0)]
     pub(crate) want: f64,
+    /// The order in which players enter a format: by lot, or as seeds by their strength.
+    #[arg(long, value_enum, default_value = "random")]
+    pub(crate) pairing: SeedingArg,
     /// The game; it decides how many players a match may have.
     #[arg(long, value_name = "NAME", default_value = "yahtzee")]
     pub(crate) game: String,
@@ -67,4 +71,12 @@ pub(crate) struct SimulateArgs {
     /// Do not show progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SeedingArg {
+    /// By lot.
+    Random,
+    /// As seeds by strength, as if everybody's rating were right.
+    Rating,
 }

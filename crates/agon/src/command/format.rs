@@ -1,13 +1,17 @@
 //! `agon format simulate`: how often each format finds the best player.
 
-use crate::args::{FormatArgs, FormatCommand, SimulateArgs};
+use crate::args::{FormatArgs, FormatCommand, SeedingArg, SimulateArgs};
 use crate::exit::{Exit, Misuse};
 use crate::show;
-use agon_analysis::simulate::{Candidate, Estimate, Question, Simulated, recommended, simulate};
+use agon_analysis::simulate::{
+    Candidate, Estimate, Question, Seeding, Simulated, recommended, simulate,
+};
 use agon_core::Format;
 use anyhow::Result;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -33,9 +37,13 @@ fn simulation(args: &SimulateArgs) -> Result<Exit> {
         seed: args.seed,
         game_seconds: args.game_seconds,
         concurrency: args.concurrency,
+        seeding: match args.pairing {
+            SeedingArg::Random => Seeding::Random,
+            SeedingArg::Rating => Seeding::Rating,
+        },
         threads: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
     };
-    let candidates = candidates(args)?;
+    let (candidates, seats) = candidates(args)?;
     let total = candidates.len() as u32 * args.runs;
     let progress = Progress::new(total, args.quiet || args.json);
     let (mut simulated, mut left_out) = (Vec::new(), Vec::new());
@@ -43,20 +51,20 @@ fn simulation(args: &SimulateArgs) -> Result<Exit> {
         let before = at as u32 * args.runs;
         match simulate(&question, candidate, &|done| progress.draw(before + done)) {
             Ok(one) => simulated.push(one),
-            Err(why) => left_out.push((candidate, why)),
+            Err(why) => {
+                let format = candidate.format.text(&seats);
+                left_out.push(LeftOut { format, best_of: candidate.best_of, why });
+            }
         }
     }
     progress.clear();
     if simulated.is_empty() {
-        let why = left_out.first().map_or_else(String::new, |(_, why)| why.clone());
+        let why = left_out.first().map_or_else(String::new, |one| one.why.clone());
         return Err(Misuse(format!("no format can be played: {why}")).into());
     }
     let best = recommended(&simulated, args.want / 100.0);
     let text = match args.json {
         true => {
-            let left_out: Vec<Value> = left_out.iter().map(|(one, why)| {
-                json!({"format": one.format.name(), "best_of": one.best_of, "why": why})
-            }).collect();
             let answer = json!({
                 "players": question.strengths.len(), "wanted": args.want / 100.0,
                 "simulated": simulated, "recommended": best, "left_out": left_out,
@@ -89,8 +97,16 @@ fn check(args: &SimulateArgs, strengths: &[f64]) -> Result<()> {
     Ok(())
 }
 
-/// The formats to simulate, each with every length of a match.
-fn candidates(args: &SimulateArgs) -> Result<Vec<Candidate>> {
+/// A format that cannot be played by these players.
+#[derive(Serialize)]
+struct LeftOut {
+    format: String,
+    best_of: u32,
+    why: String,
+}
+
+/// The formats to simulate, each with every length of a match, and the seats of the game.
+fn candidates(args: &SimulateArgs) -> Result<(Vec<Candidate>, RangeInclusive<usize>)> {
     let games = agon_analysis::registry();
     let kind = games.kind(&args.game).ok_or_else(|| {
         let known = games.names().join(", ");
@@ -113,7 +129,7 @@ fn candidates(args: &SimulateArgs) -> Result<Vec<Candidate>> {
             .iter()
             .map(move |best_of| Candidate { format: format.clone(), best_of: *best_of })
     });
-    Ok(each.collect())
+    Ok((each.collect(), seats))
 }
 
 /// Reads a rating list: CSV, or the answer of a ladder as JSON.
@@ -147,7 +163,7 @@ fn ratings_of_csv(text: &str) -> Option<Vec<f64>> {
 fn as_text(
     simulated: &[Simulated],
     best: Option<&Simulated>,
-    left_out: &[(&Candidate, String)],
+    left_out: &[LeftOut],
     want: f64,
 ) -> String {
     let percent = |share: &Estimate| {
@@ -162,17 +178,16 @@ fn as_text(
             one.best_of.to_string(),
             percent(&one.best_wins),
             percent(&one.top_three),
-            format!("{:.1}", one.games.value),
+            with_interval(&one.games, |games| format!("{games:.1}")),
             format!("{:.1}", one.rounds),
-            clock(one.seconds.value),
+            with_interval(&one.seconds, clock),
             if best == Some(one) { "◀".into() } else { String::new() },
         ]);
     }
     let colour = show::colour(std::io::stdout().is_terminal());
     let mut text = show::table(&rows, &[1, 2, 3, 4, 5, 6], colour);
-    for (candidate, why) in left_out {
-        let name = candidate.format.name();
-        text.push_str(&format!("Left out: {name}, best of {}: {why}\n", candidate.best_of));
+    for LeftOut { format, best_of, why } in left_out {
+        text.push_str(&format!("Left out: {format}, best of {best_of}: {why}\n"));
     }
     text.push_str(&match best {
         Some(one) => format!(
@@ -186,6 +201,12 @@ fn as_text(
         ),
     });
     text
+}
+
+/// An estimate with its 95 % interval, unless both bounds read the same.
+fn with_interval(estimate: &Estimate, written: impl Fn(f64) -> String) -> String {
+    let [value, low, high] = [estimate.value, estimate.low, estimate.high].map(written);
+    if low == high { value } else { format!("{value} ({low}–{high})") }
 }
 
 /// Seconds as hours, minutes and seconds.
@@ -251,6 +272,15 @@ mod tests {
         assert_eq!(ratings_of_csv(text), Some(vec![1612.5, 1400.0]));
         assert_eq!(ratings_of_csv("player,points\nann,3\n"), None);
         assert_eq!(ratings_of_csv("player,rating\nann,many\n"), None);
+    }
+
+    #[test]
+    fn intervals_without_width_are_left_out() {
+        let text = |low, high| {
+            let estimate = Estimate { value: 7.0, low, high };
+            with_interval(&estimate, |games| format!("{games:.1}"))
+        };
+        assert_eq!((text(7.0, 7.0), text(6.25, 7.75)), ("7.0".into(), "7.0 (6.2–7.8)".into()));
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub(crate) fn analysis(analysis: &Analysis, with_steps: bool, colour: bool) -> S
         }
         out.push('\n');
         out.push_str(&standings(&analysis.standings, colour));
+        out.push_str(&costs(&analysis.standings, colour));
         out.push_str(&costliest(&analysis.games, colour));
     }
     for refused in analysis.refused.iter().take(GAMES_SHOWN) {
@@ -73,6 +74,31 @@ pub(crate) fn standings(standings: &AdjustedStandings, colour: bool) -> String {
     out
 }
 
+/// The costs of decisions, with 95 % intervals; empty without an examined decision.
+fn costs(standings: &AdjustedStandings, colour: bool) -> String {
+    if standings.costs.is_empty() {
+        return String::new();
+    }
+    let head = ["player", "games", "decisions", "mistakes", "cost per decision", "cost per game"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for one in &standings.costs {
+        let reach = |of: &Estimate| {
+            of.interval
+                .map_or_else(String::new, |[low, high]| format!(" ± {:.3}", (high - low) / 2.0))
+        };
+        rows.push(vec![
+            one.player.to_string(),
+            one.games.to_string(),
+            one.decisions.to_string(),
+            one.mistakes.to_string(),
+            format!("{:.3}{}", one.per_decision.mean, reach(&one.per_decision)),
+            estimate(&one.per_game),
+        ]);
+    }
+    let title = paint("Cost of decisions (95 % intervals)", "1", colour);
+    format!("{title}\n{}\n", table(&rows, &[1, 2, 3, 4, 5], colour))
+}
+
 fn estimate(of: &Estimate) -> String {
     format!("{:.1}{}", of.mean, reach(of))
 }
@@ -84,6 +110,9 @@ fn signed(of: &Estimate) -> String {
 fn reach(of: &Estimate) -> String {
     of.interval.map_or_else(String::new, |[low, high]| format!(" ± {:.1}", (high - low) / 2.0))
 }
+
+/// The 95 % reach of a normal estimate with this standard error.
+const REACH: f64 = 1.96;
 
 /// One game in one line.
 fn in_short(game: &GameAnalysis) -> String {
@@ -145,12 +174,15 @@ fn one_game(game: &GameAnalysis, with_steps: bool, colour: bool) -> String {
         ]);
     }
     let _ = writeln!(out, "{}", table(&rows, &[1, 2, 3, 4, 5, 6], colour));
+    if game.players.iter().any(|player| player.error > 0.0) {
+        out.push_str("± is the 95 % interval of a cost.\n\n");
+    }
     out.push_str(&costliest(std::slice::from_ref(game), colour));
     out
 }
 
 fn cost(value: f64, error: f64) -> String {
-    if error > 0.0 { format!("{value:.1} ± {:.1}", 1.96 * error) } else { format!("{value:.1}") }
+    if error > 0.0 { format!("{value:.1} ± {:.1}", REACH * error) } else { format!("{value:.1}") }
 }
 
 /// Every step of a game.

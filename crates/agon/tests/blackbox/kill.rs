@@ -190,6 +190,64 @@ fn arena() {
 }
 
 #[test]
+fn arena_whose_time_is_never_over() {
+    killed_format("arena:rounds=4,play_ms=86400000", "share");
+}
+
+/// The numbers of games depend on the time, so two runs differ. A killed run still ends by its
+/// time, follows from its log, and has played at least so long.
+#[test]
+fn arena_that_ends_by_time() {
+    const PLAY_MS: u64 = 700;
+    let seed = seed();
+    eprintln!("AGON_TEST_SEED={seed}");
+    let place = Place::new();
+    let killed = place.arg("killed");
+    let players: Vec<String> = (1..=5).map(|number| format!("p{number}=house:random")).collect();
+    let format = format!("arena:rounds=10000,play_ms={PLAY_MS}");
+    let settings = format!("format = \"{format}\"\nties = \"share\"\ngame = \"fish\"\n");
+    fs::write(place.path("arena.toml"), settings).expect("a file");
+    let config = place.arg("arena.toml");
+    let flags = ["--config", config.as_str(), "--game-config", r#"{"rows":4,"columns":3}"#];
+    let start = arguments(&flags, &players, &killed);
+    let resume = ["run", "--quiet", "--resume", &killed];
+    let mut chance = SplitMix64::new(seed);
+    let mut over = None;
+    for _ in 0..5 {
+        let begun = place.path("killed").join("run.json").exists();
+        let args = if begun { &resume[..] } else { &start[..] };
+        over = run_and_kill(&place, args, 1 + chance.below(60_000));
+        if over.is_some() {
+            break;
+        }
+    }
+    let ended = over.unwrap_or_else(|| place.agon(&resume));
+    assert_eq!(ended.code, Some(0), "seed {seed}: {ended:#?}");
+    place.good(&["verify", "--quiet", &killed]);
+    nothing_twice(&place.path("killed"));
+    let lines = logs(&place.path("killed")).into_iter().flat_map(|path| {
+        let text = fs::read_to_string(path).expect("a log");
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    });
+    let events: Vec<serde_json::Value> =
+        lines.map(|line| serde_json::from_str(&line).expect("JSON")).collect();
+    let of = |kind: &str| -> Vec<&serde_json::Value> {
+        events.iter().filter(|event| event["type"] == kind).collect()
+    };
+    let [end] = of("play-time-ended")[..] else { panic!("seed {seed}: its time ends once") };
+    let at = |event: &serde_json::Value| event["at"].as_u64().expect("a time");
+    let counted = of("play-time-counted");
+    let (before, since) = match counted.last() {
+        Some(last) => (last["data"]["played_ms"].as_u64().expect("a number"), at(last)),
+        None => (0, at(of("tournament-created")[0])),
+    };
+    let played = before + at(end) - since;
+    assert!(played >= PLAY_MS, "seed {seed}: it played for {played} ms");
+    let times = counted.iter().map(|event| event["data"]["played_ms"].as_u64());
+    assert!(times.is_sorted(), "seed {seed}: {counted:?}");
+}
+
+#[test]
 fn groups() {
     killed_format("groups:size=3", "share");
 }

@@ -145,6 +145,17 @@ fn simulation_of_formats_recommends_the_cheapest_that_is_good_enough() {
     let listed = ["format", "simulate", "--ratings", "list.csv", "--runs", "50", "--json"];
     let answer: Value = serde_json::from_str(&place.good(&listed).stdout).unwrap();
     assert_eq!(answer["players"], 2);
+    let two = ["groups:size=3 -> bracket", "swiss:rounds=2 -> top 2"];
+    let mut args = vec!["format", "simulate", "--strengths", "90", "60", "0", "0", "-30", "-60"];
+    args.extend(["--format", two[0], two[1], "--best-of", "1", "--runs", "100", "--want", "1"]);
+    args.extend(["--pairing", "rating"]);
+    let printed = place.good(&args).stdout;
+    assert!(two.iter().all(|format| printed.contains(format)), "{printed}");
+    let found = printed.lines().last().unwrap();
+    assert!(two.iter().any(|format| found.contains(format)), "recommended: {found}");
+    args.push("--json");
+    let answer: Value = serde_json::from_str(&place.good(&args).stdout).unwrap();
+    assert_eq!([0, 1].map(|at| answer["simulated"][at]["format"].as_str().unwrap()), two);
     let unknown = place.agon(&["format", "simulate", "--strengths", "1", "2", "--format", "chess"]);
     assert_eq!(unknown.code, Some(2));
     assert!(unknown.stderr.contains("there is no format \"chess\"; there are: "), "{unknown:#?}");

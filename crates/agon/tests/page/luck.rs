@@ -27,7 +27,7 @@ fn tournament_shows_points_with_and_without_luck_and_their_intervals() {
     compute_luck(&mut browser, "dice");
     browser.until_true("there are numbers", "document.querySelector('#luck tbody') !== null");
     let rows = browser.eval(
-        "[...document.querySelectorAll('#luck tbody tr')].map(row =>
+        "[...document.querySelectorAll('#luck table:not(.costs) tbody tr')].map(row =>
            [...row.children].map(cell => cell.textContent.trim()))",
     );
     let players = analysis["players"].as_array().unwrap();
@@ -56,11 +56,35 @@ fn tournament_shows_points_with_and_without_luck_and_their_intervals() {
 }
 
 #[test]
-fn tournament_of_a_game_without_luck_says_so() {
+fn tournament_of_a_game_without_luck_says_so_and_shows_the_cost_of_decisions() {
     let world = World::start();
-    world.house_cup("ice", "fish", &["house:greedy", "house:random"]);
+    world.house_cup("ice", "fish-league", &["house:greedy", "house:random", "house:search:1"]);
     world.until_over("ice");
+    let path = "/api/v1/tournaments/ice/analysis";
+    until("it is analysed", || world.send("GET", None, path, &Value::Null).0 == 200);
+    let (_, analysis) = world.send("GET", None, path, &Value::Null);
     let mut browser = world.browser("#/");
     compute_luck(&mut browser, "ice");
     browser.until_text("#luck", "No game of this tournament has luck");
+    let rows = browser.eval(
+        "[...document.querySelectorAll('#luck table.costs tbody tr')].map(row =>
+           [...row.children].map(cell => cell.textContent.trim()))",
+    );
+    let costs = analysis["costs"].as_array().unwrap();
+    assert_eq!((rows.as_array().unwrap().len(), costs.len()), (3, 3), "{analysis}");
+    for (row, one) in rows.as_array().unwrap().iter().zip(costs) {
+        let cell = |at: usize| row[at].as_str().unwrap();
+        assert_eq!(
+            (cell(0), cell(2)),
+            (one["player"].as_str().unwrap(), &*one["decisions"].to_string())
+        );
+        let (cost, reach) = cell(4).split_once("\u{a0}±\u{a0}").expect("an interval");
+        let near = |shown: &str, value: f64| (shown.parse::<f64>().unwrap() - value).abs() < 6e-4;
+        let [low, high] = [0, 1].map(|at| one["per_decision"]["interval"][at].as_f64().unwrap());
+        assert!(near(cost, one["per_decision"]["mean"].as_f64().unwrap()), "{one}");
+        assert!(near(reach, (high - low) / 2.0), "{one}");
+    }
+    let random = costs.iter().find(|one| one["player"] == "house:random").unwrap();
+    assert_eq!(costs.last().unwrap(), random, "random moves cost most");
+    accessible_in_every_look(&mut browser, "cost of decisions");
 }

@@ -7,6 +7,7 @@ mod boards;
 mod browser;
 mod checks;
 mod firefox;
+mod formats;
 mod live;
 mod look;
 mod luck;

@@ -40,6 +40,10 @@ pub trait TournamentFormat {
     /// Changes rules of a match that do not work with this format.
     fn adapt(&self, _rules: &mut MatchRules) {}
 
+    /// Sets the options that say which edition of its own rules the format follows. New tournaments
+    /// follow the current one; recorded tournaments keep theirs, so that old logs verify.
+    fn use_current_rules(&mut self, _rules: &MatchRules) {}
+
     /// Checks the options, also against the rules of a match; the error says what is wrong.
     fn check(&self, rules: &MatchRules) -> Result<(), String>;
 
@@ -274,6 +278,13 @@ macro_rules! formats {
             /// The name of the format.
             pub fn name(&self) -> &'static str {
                 match self { $($(#[cfg($cfg)])? Format::$format(_) => $name),* }
+            }
+
+            /// Makes the format follow the current edition of its rules, in a new tournament.
+            pub(super) fn use_current_rules(&mut self, rules: &MatchRules) {
+                match self {
+                    $($(#[cfg($cfg)])? Format::$format(format) => format.use_current_rules(rules)),*
+                }
             }
 
             /// The decisions of the format.

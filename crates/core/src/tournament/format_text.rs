@@ -21,6 +21,52 @@ impl Format {
         Ok(Stages { stages }.into())
     }
 
+    /// The format as people write it, with the options that differ from its usual ones. For the
+    /// same `seats`, [`Format::read`] gives the format back, unless it is invalid.
+    pub fn text(&self, seats: &RangeInclusive<usize>) -> String {
+        let Format::Stages(stages) = self else { return self.one_text(seats) };
+        let stages = stages.stages.iter().map(|stage| {
+            let format = stage.format.one_text(seats);
+            match stage.players {
+                Some(players) if format == "bracket" => format!("top {players}"),
+                Some(players) => format!("top {players} {format}"),
+                None => format,
+            }
+        });
+        stages.collect::<Vec<_>>().join(" -> ")
+    }
+
+    /// A format without stages as text.
+    fn one_text(&self, seats: &RangeInclusive<usize>) -> String {
+        let fields = |format: &Format| serde_json::to_value(format).unwrap_or_default();
+        let own = fields(self);
+        let usual = Format::named(self.name(), seats).map_or(Value::Null, |usual| fields(&usual));
+        let changed = self.options().into_iter().filter(|key| own[key] != usual[key]);
+        let options: Vec<String> =
+            changed.map(|key| format!("{key}={}", write_value(&own[&key]))).collect();
+        match options.is_empty() {
+            true => self.name().to_owned(),
+            false => format!("{}:{}", self.name(), options.join(",")),
+        }
+    }
+
+    /// Reads several formats with commas between them. A part such as `max=4` is an option of the
+    /// format before it.
+    pub fn read_list(text: &str, seats: &RangeInclusive<usize>) -> Result<Vec<Format>, String> {
+        let mut texts: Vec<String> = Vec::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let name = part.split('=').next().unwrap_or(part);
+            match texts.last_mut() {
+                Some(before) if name.len() < part.len() && !name.contains(':') => {
+                    before.push(',');
+                    before.push_str(part);
+                }
+                _ => texts.push(part.to_owned()),
+            }
+        }
+        texts.iter().map(|text| Format::read(text, seats)).collect()
+    }
+
     /// The same format with other options: `KEY=VALUE`, with commas between them.
     pub fn with_options(&self, options: &str) -> Result<Format, String> {
         let mut fields: Map<String, Value> = match serde_json::to_value(self) {
@@ -87,6 +133,17 @@ fn one(text: &str, seats: &RangeInclusive<usize>) -> Result<Format, String> {
         return Ok(usual);
     }
     usual.with_options(options)
+}
+
+/// The text from which [`read_value`] reads this value.
+fn write_value(value: &Value) -> String {
+    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match value {
+        Value::Array(words) if !words.is_empty() => {
+            words.iter().map(word).collect::<Vec<_>>().join("+")
+        }
+        value => word(value),
+    }
 }
 
 /// A list of words is written with `+`: `tie_breaks=buchholz+points`. No option is a word alone, so

@@ -98,6 +98,11 @@ pub enum TournamentCommand {
         /// The head of the match's stream, including its last event.
         head: Option<Head>,
     },
+    /// An engine resumes the tournament, which had played for so long before.
+    CountPlayTime {
+        /// How long, in milliseconds.
+        played_ms: Millis,
+    },
     /// The time for new rounds is over.
     EndPlayTime,
     /// Players are missing because the server was restarted, and they cannot reconnect by
@@ -277,13 +282,15 @@ pub struct Tournament {
 }
 
 impl Tournament {
-    /// Creates a tournament from its plan, and returns the first record of its stream.
+    /// Creates a tournament from its plan, and returns the first record of its stream. The format
+    /// follows the current edition of its rules, and the record says so.
     pub fn create(
-        plan: TournamentPlan,
+        mut plan: TournamentPlan,
         kind: Arc<dyn GameKind>,
         secret: Secret,
     ) -> Result<(Tournament, Vec<Event>), PlanError> {
         let commitment = secret.commitment();
+        plan.policy.format.use_current_rules(&plan.policy.rules);
         Tournament::create_unrevealed(plan, kind, Some(secret), commitment)
     }
 

@@ -53,6 +53,10 @@ impl TournamentFormat for Stages {
         self.stages.iter().for_each(|stage| stage.format.rules().adapt(rules));
     }
 
+    fn use_current_rules(&mut self, rules: &MatchRules) {
+        self.stages.iter_mut().for_each(|stage| stage.format.use_current_rules(rules));
+    }
+
     fn measures_luck(&self) -> bool {
         self.stages.iter().any(|stage| stage.format.rules().measures_luck())
     }

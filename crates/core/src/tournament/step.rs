@@ -4,8 +4,8 @@ use super::{
     Entrant, NextRound, Phase, Round, Tournament, TournamentCommand, TournamentRejection, paired,
 };
 use crate::event::{
-    ConfigChosen, Event, FarewellConfirmed, LuckRenewed, MatchReported, PlayTimeEnded,
-    PlayerDropped, PlayerEntered, PlayerGreeted, RoundsEnded, TournamentAborted,
+    ConfigChosen, Event, FarewellConfirmed, LuckRenewed, MatchReported, PlayTimeCounted,
+    PlayTimeEnded, PlayerDropped, PlayerEntered, PlayerGreeted, RoundsEnded, TournamentAborted,
 };
 use crate::fault::{Fault, FaultKind, Faulted};
 use crate::ids::{PlayerName, Raw, RequestId};
@@ -59,6 +59,15 @@ impl Tournament {
                     return Err(TournamentRejection::Stranger(player.clone()));
                 }
                 self.emit(&mut events, MatchReported { id, result, head });
+            }
+            TournamentCommand::CountPlayTime { played_ms } => {
+                if self.play_ms().is_none() {
+                    return Err(TournamentRejection::NoPlayTime);
+                }
+                if self.state.paused.is_some() {
+                    return Err(TournamentRejection::Paused);
+                }
+                self.emit(&mut events, PlayTimeCounted { played_ms });
             }
             TournamentCommand::EndPlayTime => {
                 if self.play_ms().is_none() {
@@ -316,8 +325,8 @@ impl Tournament {
                 self.close_request(at);
             }
             Event::PlayTimeEnded(_) => self.state.is_time_up = true,
-            // Secrets come from outside, so they are not part of the state.
-            Event::LuckRenewed(_) => {}
+            // Secrets and times come from outside, so they are not part of the state.
+            Event::LuckRenewed(_) | Event::PlayTimeCounted(_) => {}
             Event::TournamentEnded(ended) => {
                 self.state.winners = ended.winners.clone();
                 self.state.phase = Phase::Ended;

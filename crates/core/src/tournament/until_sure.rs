@@ -3,8 +3,11 @@
 //! In the first round everybody plays. After each round the format estimates all strengths from the
 //! games so far. It stops when the first places are in the right order with the wanted confidence.
 //! Otherwise it pairs the players whose order is the least sure, several matches at a time.
+//!
+//! The games of a duplicate pair have the same luck, so the pair is the observation.
 
 use super::{DrawnMatch, Field, MatchCount, Merit, NextRound, PlayerRecord, TournamentFormat};
+use crate::comparison::points_of_pairs;
 use crate::ids::{MatchId, PlayerName};
 use crate::policy::MatchRules;
 use crate::report::{Bye, How, TieBreakValue};
@@ -24,6 +27,14 @@ pub struct UntilSure {
     pub places: u32,
     /// After this many matches the tournament ends without that confidence.
     pub matches_max: u32,
+    /// True if a duplicate pair is one observation. It is so in every new tournament with duplicate
+    /// games. Logs from before it say nothing, and count each game as an observation of its own.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub pairs: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl UntilSure {
@@ -46,8 +57,13 @@ impl UntilSure {
                 else {
                     continue;
                 };
-                let games = f64::from(first + second) / 2.0;
-                meetings.push(Meeting { one, other, points: f64::from(first) / 2.0, games });
+                meetings.push(if self.pairs {
+                    let points = points_of_pairs(result, &plan.players[0], &plan.players[1]);
+                    Meeting::of_groups(one, other, 2, &points)
+                } else {
+                    let games = f64::from(first + second) / 2.0;
+                    Meeting::of_games(one, other, f64::from(first) / 2.0, games)
+                });
             }
         }
         Strengths::fit(players.len(), &meetings, Strengths::PRIOR_GAMES)
@@ -56,7 +72,7 @@ impl UntilSure {
 
 impl TournamentFormat for UntilSure {
     fn for_seats(_: RangeInclusive<usize>) -> UntilSure {
-        UntilSure { confidence: 95, places: 3, matches_max: 1_000 }
+        UntilSure { confidence: 95, places: 3, matches_max: 1_000, pairs: false }
     }
 
     fn about(&self) -> &'static str {
@@ -64,7 +80,7 @@ impl TournamentFormat for UntilSure {
     }
 
     fn check(&self, _: &MatchRules) -> Result<(), String> {
-        let UntilSure { confidence, places, matches_max } = self;
+        let UntilSure { confidence, places, matches_max, .. } = self;
         if !(50..=99).contains(confidence) {
             return Err(format!("the confidence is 50 to 99 percent, not {confidence}"));
         }
@@ -75,6 +91,10 @@ impl TournamentFormat for UntilSure {
             true => Ok(()),
             false => Err(format!("matches_max is 1 to 100000, not {matches_max}")),
         }
+    }
+
+    fn use_current_rules(&mut self, rules: &MatchRules) {
+        self.pairs = rules.duplicate;
     }
 
     fn players_min(&self) -> usize {

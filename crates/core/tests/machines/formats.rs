@@ -3,10 +3,12 @@
 use crate::support::plan::{name, names, numbered, of_preset};
 use agon_core::{
     Event, Fault, FaultKind, Format, GameEnd, GameResult, How, MatchResult, Pairing, PlayerName,
-    Secret, Ties, Tournament, TournamentCommand, TournamentPlan, TournamentRejection,
+    Secret, Stage, Stages, Ties, Tournament, TournamentCommand, TournamentPlan,
+    TournamentRejection,
 };
 use agon_games::yahtzee::Yahtzee;
 use agon_games::{Game, Registry};
+use proptest::prelude::*;
 
 /// A tournament of a format as people write it.
 pub(crate) fn plan(format: &str, players: usize) -> TournamentPlan {
@@ -519,5 +521,71 @@ fn every_format_takes_players_while_it_greets_them() {
         }
         let paired: Vec<String> = latest(&cup);
         assert!(paired.iter().any(|line| line.contains("p5")), "{format}: {paired:?}");
+    }
+}
+
+/// Formats without stages, with options inside and outside the usual ones.
+fn any_format() -> impl Strategy<Value = Format> {
+    let orders = vec!["[]", r#"["points"]"#, r#"["buchholz","head-to-head"]"#];
+    let order = proptest::sample::select(orders);
+    (0..10usize, 1u32..4, 2u32..5, any::<bool>(), order).prop_map(|(kind, n, max, flag, order)| {
+        let rounds = if flag { n.to_string() } else { "null".into() };
+        let text = match kind {
+            0 => format!(r#"{{"kind":"bracket","slots":{},"third_place":{flag}}}"#, 1 << n),
+            1 => r#"{"kind":"bracket"}"#.into(),
+            2 => format!(r#"{{"kind":"knockout","min":2,"max":{max}}}"#),
+            3 => format!(r#"{{"kind":"round-robin","cycles":{n},"tie_breaks":{order}}}"#),
+            4 => format!(
+                r#"{{"kind":"swiss","rounds":{rounds},"min":2,"max":{max},"tie_breaks":{order}}}"#
+            ),
+            5 => format!(r#"{{"kind":"double-elimination","reset":{flag}}}"#),
+            6 => format!(r#"{{"kind":"groups","size":{max},"cycles":{n},"tie_breaks":{order}}}"#),
+            7 => format!(r#"{{"kind":"gauntlet","challengers":{n},"cycles":{max}}}"#),
+            8 => format!(r#"{{"kind":"arena","rounds":{n},"play_ms":{rounds}}}"#),
+            _ => format!(
+                r#"{{"kind":"until-sure","confidence":9{n},"places":{max},"matches_max":{n}}}"#
+            ),
+        };
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    })
+}
+
+proptest! {
+    #[test]
+    fn format_is_read_back_from_its_text(
+        stages in proptest::collection::vec((any_format(), proptest::option::of(2u32..9)), 1..4),
+        most in 2usize..5,
+    ) {
+        let seats = 2..=most;
+        let format: Format = match &stages[..] {
+            [(only, _)] => only.clone(),
+            several => {
+                let stage = |(at, (format, players)): (usize, &(Format, Option<u32>))| Stage {
+                    format: format.clone(),
+                    players: players.filter(|_| at > 0),
+                };
+                Stages { stages: several.iter().enumerate().map(stage).collect() }.into()
+            }
+        };
+        let text = format.text(&seats);
+        prop_assert_eq!(Format::read(&text, &seats), Ok(format.clone()), "{}", text);
+        let list = format!("bracket, {text},{text},swiss:rounds=2,max=4");
+        let list = Format::read_list(&list, &seats).expect("a list");
+        prop_assert_eq!(list.len(), 4, "{}", text);
+        prop_assert_eq!((&list[1], &list[2]), (&format, &format));
+    }
+}
+
+#[test]
+fn text_of_a_format_names_only_unusual_options() {
+    let seats = 2..=2;
+    for text in [
+        "bracket",
+        "groups:size=3 -> bracket",
+        "swiss:rounds=5 -> top 8",
+        "round-robin:cycles=2,tie_breaks=buchholz+points -> top 4 swiss",
+        "swiss:max=4",
+    ] {
+        assert_eq!(Format::read(text, &seats).expect("a format").text(&seats), text);
     }
 }

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// The formats of chaotic tournaments; the empty one is the preset's own.
-const FORMATS: [&str; 12] = [
+const FORMATS: [&str; 14] = [
     "",
     "",
     "round-robin",
@@ -27,6 +27,8 @@ const FORMATS: [&str; 12] = [
     "arena:rounds=3",
     "groups:size=2 -> top 2",
     "swiss:rounds=2 -> top 3 double-elimination",
+    "until-sure:confidence=80,places=1,matches_max=8",
+    "swiss:min=2,max=4,rounds=3",
 ];
 
 fn any_chaos() -> impl Strategy<Value = Chaos> {
@@ -38,7 +40,12 @@ fn any_chaos() -> impl Strategy<Value = Chaos> {
     let flags = (format, any::<bool>());
     let parts = (preset, flags, best_of, 1usize..7, 0u64..1_000_000, odd_in);
     parts.prop_map(|(preset, (format, ruled), best_of, players, seed, odd_in)| {
-        let format = if preset.starts_with("yahtzee") { format } else { "" };
+        // Yahtzee has two seats, and Fish up to four.
+        let is_own = match format.contains("max=4") {
+            true => preset == "fish",
+            false => preset.starts_with("yahtzee"),
+        };
+        let format = if is_own { format } else { "" };
         Chaos { preset, format, best_of, players, seed, odd_in, ruled }
     })
 }

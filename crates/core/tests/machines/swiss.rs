@@ -1,6 +1,7 @@
 //! Swiss pairings: no pairing is better, by trying all of them.
 
 use super::formats::{make, plan, won};
+use crate::support::plan::numbered;
 use agon_bots::Dice;
 use agon_core::{Fault, FaultKind, How, PlayerName, Ties, Tournament, TournamentCommand};
 use proptest::prelude::*;
@@ -166,4 +167,179 @@ fn large_fields_have_no_rematch_and_no_second_bye() {
 fn two_thousand_players_have_no_rematch_in_eleven_rounds() {
     assert_eq!(repeats(2_000, 11, 3), (0, 0));
     assert_eq!(repeats(2_001, 11, 4), (0, 0));
+}
+
+/// Players at tables, counted from the rounds: points, byes, and how often each met each other.
+fn counted_at_tables(swiss: &Tournament, rounds: usize) -> BTreeMap<PlayerName, Counted> {
+    let mut all: BTreeMap<PlayerName, Counted> =
+        swiss.plan().players.iter().map(|one| (one.clone(), Counted::default())).collect();
+    for round in &swiss.rounds()[..rounds] {
+        let seats = round.matches.iter().map(|plan| plan.players.len()).max().unwrap_or(2) as i64;
+        for (plan, result) in round.matches.iter().zip(&round.results) {
+            let result = result.as_ref().expect("a result");
+            for player in &plan.players {
+                let others = plan.players.iter().filter(|other| *other != player);
+                let is_first = |one: &PlayerName| result.winners.contains(one);
+                let won: i64 = others
+                    .clone()
+                    .map(|other| 1 + i64::from(is_first(player)) - i64::from(is_first(other)))
+                    .sum();
+                let own = all.get_mut(player).expect("a player");
+                own.points += won + seats - plan.players.len() as i64;
+                others.for_each(|other| *own.met.entry(other.clone()).or_default() += 1);
+            }
+        }
+        for player in round.byes.iter().filter_map(|bye| bye.player.as_ref()) {
+            let own = all.get_mut(player).expect("a player");
+            (own.points, own.byes) = (own.points + 2 * (seats - 1), own.byes + 1);
+        }
+    }
+    all
+}
+
+/// Rematches, and squared differences of scores.
+fn cost_of_table(table: &[PlayerName], all: &BTreeMap<PlayerName, Counted>) -> [i64; 2] {
+    let mut cost = [0, 0];
+    for (at, one) in table.iter().enumerate() {
+        for other in &table[at + 1..] {
+            cost[0] += all[one].met.get(other).copied().unwrap_or(0);
+            cost[1] += (all[one].points - all[other].points).pow(2);
+        }
+    }
+    cost
+}
+
+/// The smallest cost of all divisions of `rest` into tables of these sizes.
+fn best_tables(
+    rest: &[PlayerName],
+    sizes: &[usize],
+    all: &BTreeMap<PlayerName, Counted>,
+) -> [i64; 2] {
+    let Some((first, others)) = rest.split_first() else { return [0, 0] };
+    let mut best = [i64::MAX; 2];
+    let mut tried = Vec::new();
+    for (at, size) in sizes.iter().enumerate().filter(|(_, size)| **size <= rest.len()) {
+        if tried.contains(size) {
+            continue;
+        }
+        tried.push(*size);
+        let left: Vec<usize> = [&sizes[..at], &sizes[at + 1..]].concat();
+        // Every choice of companions for the first player.
+        for chosen in 0u32..1 << others.len() {
+            if chosen.count_ones() as usize != size - 1 {
+                continue;
+            }
+            let is_in = |(place, _): &(usize, &PlayerName)| chosen & (1 << place) != 0;
+            let (table, apart): (Vec<_>, Vec<_>) = others.iter().enumerate().partition(is_in);
+            let names = |some: Vec<(usize, &PlayerName)>| -> Vec<PlayerName> {
+                some.into_iter().map(|(_, player)| player.clone()).collect()
+            };
+            let table = [vec![first.clone()], names(table)].concat();
+            let [met, scores] = cost_of_table(&table, all);
+            if [met, scores] < best {
+                let rest = best_tables(&names(apart), &left, all);
+                best = best.min([met + rest[0], scores + rest[1]]);
+            }
+        }
+    }
+    best
+}
+
+/// Plays a Swiss tournament at tables with random winners, and calls `check` for every round.
+fn play_tables(
+    (players, min, max): (usize, usize, usize),
+    rounds: usize,
+    dice: &mut Dice,
+    mut check: impl FnMut(&Tournament),
+) {
+    let mut plan = crate::support::plan::of_preset("fish", "", numbered(players));
+    let format = format!("swiss:min={min},max={max},rounds={rounds}");
+    plan.policy.format = agon_core::Format::read(&format, &(2..=4)).expect("a format");
+    plan.policy.greeting = agon_core::Greeting::None;
+    plan.policy.farewell = agon_core::Farewell::None;
+    let mut swiss = make(plan);
+    while !swiss.is_over() {
+        check(&swiss);
+        for open in swiss.open_matches().cloned().collect::<Vec<_>>() {
+            let winner = open.players[dice.below(open.players.len())].clone();
+            let (id, result) = (open.id.clone(), won(vec![winner]));
+            swiss.step(TournamentCommand::Report { id, result, head: None }).unwrap();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::support::cases::cases(60))]
+
+    /// Players who sit out have had no more byes than anybody who plays, so nobody has a second bye
+    /// while somebody else has had none. Everybody else sits at one table, and sizes differ by one.
+    #[test]
+    fn tables_have_fair_byes_and_even_sizes(
+        players in 3usize..=30,
+        min in 2usize..=4,
+        more in 0usize..=2,
+        rounds in 1usize..=6,
+        seed: u64,
+    ) {
+        let max = (min + more).clamp(3, 4);
+        prop_assume!(players >= min && min <= max);
+        let mut dice = Dice::new("tables", &seed.to_string());
+        let mut wrong = None;
+        play_tables((players, min, max), rounds, &mut dice, |swiss| {
+            let all = counted_at_tables(swiss, swiss.rounds().len() - 1);
+            let round = swiss.rounds().last().expect("a round");
+            let mut seated: Vec<&PlayerName> =
+                round.matches.iter().flat_map(|plan| &plan.players).collect();
+            let idle: Vec<&PlayerName> =
+                round.byes.iter().filter_map(|bye| bye.player.as_ref()).collect();
+            let most = idle.iter().map(|one| all[*one].byes).max();
+            let least = seated.iter().map(|one| all[*one].byes).min();
+            let sizes: Vec<usize> = round.matches.iter().map(|plan| plan.players.len()).collect();
+            let uneven = sizes.iter().max().unwrap_or(&0) - sizes.iter().min().unwrap_or(&0);
+            seated.extend(&idle);
+            seated.sort();
+            seated.dedup();
+            let fits = sizes.iter().all(|size| (min..=max).contains(size));
+            if most > least && least.is_some() || seated.len() != players || uneven > 1 || !fits {
+                wrong = Some(format!("{sizes:?}, byes {most:?} and {least:?}"));
+            }
+        });
+        prop_assert_eq!(wrong, None);
+    }
+}
+
+/// How good tables are, against the best of all divisions of the same players into tables of the
+/// same sizes. `docs/formats.md` states the figures.
+#[test]
+fn tables_are_close_to_the_best_division() {
+    let (mut rounds, mut best, mut avoidable, mut gap, mut total) = (0, 0, 0, 0, 0);
+    let mut dice = Dice::new("tables", "gap");
+    for players in 6..=9 {
+        for (min, max) in [(2, 3), (3, 3), (2, 4), (3, 4)] {
+            for _ in 0..12 {
+                play_tables((players, min, max), 4, &mut dice, |swiss| {
+                    let all = counted_at_tables(swiss, swiss.rounds().len() - 1);
+                    let drawn = &swiss.rounds().last().expect("a round").matches;
+                    let seated: Vec<PlayerName> =
+                        drawn.iter().flat_map(|plan| plan.players.clone()).collect();
+                    let sizes: Vec<usize> = drawn.iter().map(|plan| plan.players.len()).collect();
+                    let costs = drawn.iter().map(|plan| cost_of_table(&plan.players, &all));
+                    let own = costs.fold([0, 0], |sum, one| [sum[0] + one[0], sum[1] + one[1]]);
+                    let least = best_tables(&seated, &sizes, &all);
+                    assert!(own >= least, "{own:?} and {least:?}");
+                    rounds += 1;
+                    best += usize::from(own == least);
+                    avoidable += usize::from(own[0] > least[0]);
+                    gap += own[0] - least[0];
+                    total += least[0];
+                });
+            }
+        }
+    }
+    eprintln!(
+        "{rounds} rounds: {best} are the best, {avoidable} have an avoidable rematch \
+         ({gap} more than {total})"
+    );
+    assert!(best * 100 >= rounds * 85, "{best} of {rounds}");
+    assert!(avoidable * 100 <= rounds * 4, "{avoidable} of {rounds}");
 }

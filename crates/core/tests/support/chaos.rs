@@ -51,6 +51,9 @@ impl Chaos {
             if self.seed % 2 == 1 || plan.policy.check().is_err() {
                 plan.policy.rules.ties = Ties::Replay;
             }
+            if plan.policy.check().is_err() {
+                plan.policy.format.rules().adapt(&mut plan.policy.rules);
+            }
         }
         plan
     }

@@ -110,6 +110,7 @@ impl Cells {
         let data = serde_json::json!({"tournament": id});
         let tell = notice_of(players, "paused", &data, &ruling);
         cx.commit(StreamKey::Tournament(id.clone()), &events, vec![tell]);
+        self.follow_play_time(cx, id, &events);
         for key in self.matches.in_tournament(id) {
             self.follow(cx, &key);
         }

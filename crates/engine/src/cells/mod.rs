@@ -21,6 +21,7 @@ mod local;
 mod matches;
 mod operator;
 mod peer_observers;
+mod play_clock;
 mod programs;
 mod tournaments;
 mod translated;
@@ -34,7 +35,7 @@ use crate::show::ShownTournament;
 use crate::timers::Timer;
 use agon_core::{
     Match, Millis, PlayerName, RecoveredMatch, Secret, Secrets, Timestamp, Tournament,
-    TournamentCommand, TournamentId, TournamentPlan,
+    TournamentId, TournamentPlan,
 };
 use delay::HeldBack;
 use live_match::Matches;
@@ -245,7 +246,7 @@ impl Cells {
             Timer::Match(key) => self.match_due(cx, &key, now),
             Timer::Greeting(tournament) => self.greeting_due(cx, &tournament),
             Timer::PlayTime(tournament) => {
-                self.step_tournament(cx, &tournament, TournamentCommand::EndPlayTime);
+                self.play_time_due(cx, &tournament);
             }
             Timer::Resumed(tournament) => self.miss_after_pause(cx, &tournament),
             Timer::Watch(topic) => self.show_late(cx, &topic),

@@ -35,6 +35,7 @@ impl Cells {
         let tell = notice_of(players, about.0, &about.1, &ruling);
         let stream = StreamKey::Tournament(id.clone());
         cx.commit(stream.clone(), &events, vec![tell]);
+        self.follow_play_time(cx, id, &events);
         match order {
             TournamentOrder::Pause => {
                 let keys = self.matches.in_tournament(id);

@@ -1,6 +1,7 @@
 //! Tournaments: greetings, rounds, results, the end.
 
 use super::Cells;
+use super::play_clock::{PlayClock, last_record};
 use super::programs::{AskedProgram, dropped_programs, tell_programs_the_end};
 use crate::engines::ToLobby;
 use crate::follow_up::{Conclusion, FollowUp};
@@ -26,6 +27,8 @@ pub(super) struct LiveTournament {
     pub(super) secret: Secret,
     /// When it began.
     pub(super) began_at: Timestamp,
+    /// How long it has played, for formats that end by time.
+    pub(super) play_clock: PlayClock,
     /// When unanswered greetings count as refused.
     pub(super) greet_by: Timestamp,
     /// When players who have not reconnected after a pause are charged as absent.
@@ -55,6 +58,7 @@ impl LiveTournament {
             machine,
             secret,
             began_at,
+            play_clock: PlayClock::default(),
             greet_by,
             miss_by: greet_by,
             farewell_by: None,
@@ -175,7 +179,9 @@ impl Cells {
             None => departed(&machine),
         };
         cx.journals.open(stream, end);
+        let last_record = last_record(cx, &machine, &lines, &self.folded_ahead)?;
         let mut live = LiveTournament::new(cx, machine, secret, began_at);
+        live.play_clock = PlayClock::of(&lines);
         live.reads_every_match = cx.settings.local.is_some();
         let paired = live.machine.rounds().iter().flat_map(|round| &round.matches);
         live.opened = paired.map(|plan| plan.id.clone()).collect();
@@ -190,6 +196,7 @@ impl Cells {
             plan.players.iter().for_each(|player| cx.seat_if_house(player));
             return Ok(());
         }
+        self.count_play_time(cx, &plan.id, last_record);
         self.blacklist_again_in(cx, &plan.id)?;
         self.begin(cx, &plan.id);
         entering.iter().for_each(|player| self.enter(cx, &plan.id, player));
@@ -205,6 +212,7 @@ impl Cells {
                 cx.commit(StreamKey::Tournament(id.clone()), &events, Vec::new());
                 let live = LiveTournament::new(cx, machine, secret, cx.now_ms());
                 self.tournaments.insert(id.clone(), live);
+                self.follow_play_time(cx, &id, &events);
                 self.begin(cx, &id);
             }
             // The players who signed up cannot play it (too few for the groups), so nobody wins.
@@ -224,9 +232,6 @@ impl Cells {
     /// Begins to run a tournament that was created or resumed.
     fn begin(&mut self, cx: &mut Context<'_>, id: &TournamentId) {
         let Some(live) = self.tournaments.get(id) else { return };
-        if let Some(play_ms) = live.machine.play_ms() {
-            cx.timers.set(live.began_at + play_ms, Timer::PlayTime(id.clone()));
-        }
         cx.timers.set(live.greet_by, Timer::Greeting(id.clone()));
         let players = live.machine.plan().players.clone();
         players.iter().for_each(|player| cx.seat_if_house(player));
@@ -500,6 +505,7 @@ impl Cells {
         let mut notes = notes(id, &events);
         notes.extend(dropped_programs(cx, &events));
         cx.commit(StreamKey::Tournament(id.clone()), &events, notes);
+        self.follow_play_time(cx, id, &events);
     }
 
     pub(super) fn report(

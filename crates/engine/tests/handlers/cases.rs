@@ -796,3 +796,82 @@ fn casual_queue_starts_a_game_once_the_second_place_is_durable() {
         assert_eq!(bench.commit(), [format!("send {conn} done enqueue")]);
     }
 }
+
+/// The length of an arena's play in these tests.
+const PLAY_MS: u64 = 60_000;
+
+/// Ann and Bob in an arena that ends by time. No other clock runs out meanwhile.
+fn arena() -> Bench {
+    let format = format!(r#"{{"kind":"arena","rounds":9,"play_ms":{PLAY_MS}}}"#);
+    let time = r#"{"answer_ms":900000,"bank_ms":0,"wait_ms":900000}"#;
+    let policy = format!(r#"{{"format":{format},"match":{{"time":{time}}}}}"#);
+    let mut bench = Bench::two_players("yahtzee-arena", &policy);
+    bench.commit();
+    bench
+}
+
+/// Lets time pass; returns whether the time for new rounds is over.
+fn ends_within(bench: &mut Bench, ms: u64) -> bool {
+    let mut all = bench.pass(ms);
+    all.extend(bench.commit());
+    all.iter().any(|effect| effect == "append tournament/cup: play-time-ended")
+}
+
+#[test]
+fn time_of_an_arena_ends_when_it_has_played_for_so_long() {
+    let mut bench = arena();
+    assert!(!ends_within(&mut bench, PLAY_MS - 1));
+    assert!(ends_within(&mut bench, 1));
+}
+
+#[test]
+fn time_of_an_arena_stands_still_in_a_pause() {
+    let mut bench = arena();
+    for _ in 0..2 {
+        assert!(!ends_within(&mut bench, PLAY_MS / 3));
+        order(&mut bench, Order::Tournament("cup".into(), TournamentOrder::Pause));
+        bench.commit();
+        assert!(!ends_within(&mut bench, 10 * PLAY_MS), "no clock runs in a pause");
+        order(&mut bench, Order::Tournament("cup".into(), TournamentOrder::Resume));
+        bench.commit();
+    }
+    assert!(!ends_within(&mut bench, PLAY_MS / 3 - 1));
+    assert!(ends_within(&mut bench, 1));
+}
+
+#[test]
+fn time_of_an_arena_stands_still_while_the_server_is_down() {
+    let mut bench = arena();
+    for turn in 0..2 {
+        assert!(!ends_within(&mut bench, PLAY_MS / 3));
+        // The last record before the server stops: the time up to it counts.
+        let said = match turn {
+            0 => bench.answer(2, "r1m1.1.0.0", KEEP),
+            _ => bench.answer(4, "r1m1.1.1.0", KEEP),
+        };
+        assert_eq!(said, ["append match/cup/r1m1: answer-accepted"]);
+        bench.commit();
+        bench = bench.restarted_after(20 * PLAY_MS, Settings::default());
+        bench.log_in(4 + turn * 2, "ann");
+        bench.log_in(5 + turn * 2, "bob");
+    }
+    assert!(!ends_within(&mut bench, PLAY_MS / 3 - 1), "downtime counts against nobody");
+    assert!(ends_within(&mut bench, 1));
+}
+
+#[test]
+fn server_that_was_down_in_a_pause_of_an_arena_counts_neither() {
+    let mut bench = arena();
+    assert!(!ends_within(&mut bench, PLAY_MS / 2));
+    order(&mut bench, Order::Tournament("cup".into(), TournamentOrder::Pause));
+    bench.commit();
+    let mut bench = bench.restarted_after(20 * PLAY_MS, Settings::default());
+    bench.log_in(1, "ann");
+    bench.log_in(2, "bob");
+    bench.log_in(3, "operator");
+    assert!(!ends_within(&mut bench, PLAY_MS));
+    order(&mut bench, Order::Tournament("cup".into(), TournamentOrder::Resume));
+    bench.commit();
+    assert!(!ends_within(&mut bench, PLAY_MS / 2 - 1));
+    assert!(ends_within(&mut bench, 1));
+}

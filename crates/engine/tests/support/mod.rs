@@ -102,11 +102,15 @@ impl Bench {
     }
 
     fn over(streams: Streams, settings: Settings) -> Bench {
+        Bench::over_at(streams, settings, START)
+    }
+
+    fn over_at(streams: Streams, settings: Settings, now: Timestamp) -> Bench {
         let open = |role| {
             let reader = Box::new(MemoryReader(Arc::clone(&streams)));
             let (games, houses) = (Registry::standard(), Box::new(OneHouse));
             let settings = Settings { role, ..settings.clone() };
-            Engine::open(reader, games, houses, settings, [1; 32], START).unwrap()
+            Engine::open(reader, games, houses, settings, [1; 32], now).unwrap()
         };
         // A host has no other engines of this kind.
         let cell_engines = if settings.local.is_some() { 0 } else { crate::CELL_ENGINES };
@@ -116,7 +120,7 @@ impl Bench {
             engine,
             others,
             passed: VecDeque::new(),
-            now: START,
+            now,
             lobby_lag_ms: 0,
             streams,
             in_flight: Vec::new(),
@@ -139,6 +143,11 @@ impl Bench {
     /// The same server after a restart: what was durable is there, and nothing else.
     pub(crate) fn restarted(self, settings: Settings) -> Bench {
         Bench::over(self.streams, settings)
+    }
+
+    /// Like `restarted`, after the server was down for `ms`.
+    pub(crate) fn restarted_after(self, ms: Millis, settings: Settings) -> Bench {
+        Bench::over_at(self.streams, settings, self.now + ms)
     }
 
     /// Gives the engine an input; what it wants done.

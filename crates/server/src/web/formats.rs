@@ -3,7 +3,7 @@
 use super::caller::Caller;
 use super::problem::Problem;
 use super::{Answer, Web, archive};
-use agon_analysis::simulate::{Candidate, Question, Simulated, recommended, simulate};
+use agon_analysis::simulate::{Candidate, Question, Seeding, Simulated, recommended, simulate};
 use agon_core::Format;
 use axum::Json;
 use axum::extract::{Query, State};
@@ -23,12 +23,23 @@ const TIME_MAX: Duration = Duration::from_secs(3);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Simulating {
-    /// The strengths of the players in Elo, separated by commas.
+    /// The strengths of the players in Elo, separated by commas or lines. A line may be one of a
+    /// rating list: `player,rating`.
     #[serde(default)]
     strengths: String,
-    /// Names of formats, separated by commas; all unless said.
+    /// Formats with their options, separated by commas, such as `bracket,groups:size=3 -> top 2`;
+    /// all unless said.
     #[serde(default)]
     formats: String,
+    /// The game, which limits how many players a match may have; `yahtzee` unless said.
+    #[serde(default)]
+    game: Option<String>,
+    /// The most players of a match in formats that do not say it; 2 unless said.
+    #[serde(default)]
+    seats: Option<usize>,
+    /// `random` puts players into slots by lot, which is usual; `rating` seeds them by strength.
+    #[serde(default)]
+    pairing: Seeding,
     /// Best of how many games a match is, separated by commas; `1,3,5` unless said.
     #[serde(default)]
     best_of: String,
@@ -78,24 +89,16 @@ fn read(asked: &Simulating) -> Result<(Question, Vec<Candidate>), String> {
         let parts = text.split(',').map(|part| part.trim().to_owned());
         parts.filter(|part| !part.is_empty()).collect()
     };
-    let strengths = parts(&asked.strengths).iter().map(|part| part.parse::<f64>()).collect();
-    let strengths: Vec<f64> = Result::unwrap_or_default(strengths);
+    let strengths = strengths(&asked.strengths).unwrap_or_default();
     let is_elo = |elo: &f64| (-10_000.0..=10_000.0).contains(elo);
     if !(2..=PLAYERS_MAX).contains(&strengths.len()) || !strengths.iter().all(is_elo) {
         return Err(format!("give the strengths of 2 to {PLAYERS_MAX} players, such as 100,50,0"));
     }
-    let seats = 2..=2;
-    let formats: Vec<Format> = match parts(&asked.formats) {
-        names if names.is_empty() => Format::all(&seats),
-        names => {
-            let named = |name: &String| {
-                let known: Vec<&str> = Format::all(&seats).iter().map(Format::name).collect();
-                let known = known.join(", ");
-                Format::named(name, &seats)
-                    .ok_or_else(|| format!("there is no format {name:?}; there are: {known}"))
-            };
-            names.iter().map(named).collect::<Result<_, String>>()?
-        }
+    let game = asked.game.clone().unwrap_or_else(|| "yahtzee".into());
+    let seats = 2..=seats_max(&game, asked.seats.unwrap_or(2))?;
+    let formats = match asked.formats.trim() {
+        "" => Format::all(&seats),
+        text => Format::read_list(text, &seats)?,
     };
     let best_of = match parts(&asked.best_of) {
         numbers if numbers.is_empty() => Ok(vec![1, 3, 5]),
@@ -112,16 +115,58 @@ fn read(asked: &Simulating) -> Result<(Question, Vec<Candidate>), String> {
     }
     let question = Question {
         strengths,
-        game: "yahtzee".into(),
+        game,
         draws: 0.0,
         runs,
         seed: 1,
         game_seconds: 1.0,
         concurrency: 1,
+        seeding: asked.pairing,
         threads: 1,
     };
     let each = formats.into_iter().flat_map(|format| {
         best_of.iter().map(move |best_of| Candidate { format: format.clone(), best_of: *best_of })
     });
     Ok((question, each.collect()))
+}
+
+/// The numbers of a list, or the last column of a rating list; `None` if one is no number.
+fn strengths(text: &str) -> Option<Vec<f64>> {
+    let mut all = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+        let numbers: Vec<Option<f64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
+        match &numbers[..] {
+            [None, Some(rating)] => all.push(*rating),
+            [None, None] if all.is_empty() => {}
+            numbers => all.extend(numbers.iter().copied().collect::<Option<Vec<f64>>>()?),
+        }
+    }
+    Some(all)
+}
+
+/// The most players of a match: as many as asked, if the game has so many seats.
+fn seats_max(game: &str, asked: usize) -> Result<usize, String> {
+    let games = agon_analysis::registry();
+    let kind = games.kind(game).ok_or_else(|| {
+        format!("there is no game {game:?}; there are: {}", games.names().join(", "))
+    })?;
+    let most = *kind.seats().end();
+    match (2..=most).contains(&asked) {
+        true => Ok(asked),
+        false => Err(format!("a match of {game} has 2 to {most} players, not {asked}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::strengths;
+
+    #[test]
+    fn strengths_are_numbers_or_a_rating_list() {
+        assert_eq!(strengths("100, 50,-20"), Some(vec![100.0, 50.0, -20.0]));
+        assert_eq!(strengths("player,rating\nann,1612.5\nbob, 1400\n"), Some(vec![1612.5, 1400.0]));
+        assert_eq!(strengths("100\n0\n"), Some(vec![100.0, 0.0]));
+        assert_eq!((strengths("100,many"), strengths("ann,1\nplayer,rating")), (None, None));
+    }
 }

@@ -2,7 +2,7 @@
 //! [`Course`] without the tournament's code.
 
 use super::course::{Course, Played};
-use agon_core::{GameEnd, How, MatchResult, PlayerName, TieBreak};
+use agon_core::{Format, GameEnd, GameResult, How, MatchResult, PlayerName, TieBreak};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The results of one player.
@@ -103,6 +103,7 @@ fn order(player: &PlayerName, played: &Played, result: &MatchResult) -> (u8, i64
 /// also has half a drawn game against an average player. Fitted one player after the other, by
 /// bisection.
 pub(super) fn strengths(course: &Course) -> BTreeMap<PlayerName, f64> {
+    let by_pairs = matches!(&course.format, Format::UntilSure(format) if format.pairs);
     let mut met: BTreeMap<&PlayerName, Vec<(&PlayerName, f64, f64)>> = BTreeMap::new();
     for played in course.matches() {
         let Some(result) = played.result().filter(|result| result.how != How::Void) else {
@@ -111,7 +112,10 @@ pub(super) fn strengths(course: &Course) -> BTreeMap<PlayerName, f64> {
         let ([one, other], &[won, lost]) = (&played.players[..], &result.halves[..]) else {
             continue;
         };
-        let (won, lost) = (f64::from(won) / 2.0, f64::from(lost) / 2.0);
+        let (won, lost) = match by_pairs {
+            true => points_of_pairs(&result, one),
+            false => (f64::from(won) / 2.0, f64::from(lost) / 2.0),
+        };
         met.entry(one).or_default().push((other, won, won + lost));
         met.entry(other).or_default().push((one, lost, won + lost));
     }
@@ -140,6 +144,33 @@ pub(super) fn strengths(course: &Course) -> BTreeMap<PlayerName, f64> {
         }
     }
     all
+}
+
+/// The points of both players in the whole duplicate pairs of a match, those of `one` first. A pair
+/// does not count if one of its games is void, or if both players were removed from it.
+fn points_of_pairs(result: &MatchResult, one: &PlayerName) -> (f64, f64) {
+    let (mut own, mut theirs) = (0.0, 0.0);
+    let mut games = result.games.iter().filter(|game| game.game >= result.counts_from);
+    while let (Some(first), Some(second)) = (games.next(), games.next()) {
+        if first.end == GameEnd::Void || second.end == GameEnd::Void {
+            continue;
+        }
+        let points = |game: &GameResult| {
+            let seat = usize::from(game.seats[0] != *one);
+            Some(match (game.ranks[seat], game.ranks[1 - seat]) {
+                (None, None) => return None,
+                (Some(_), None) => 1.0,
+                (None, Some(_)) => 0.0,
+                (Some(rank), Some(other)) if rank == other => 0.5,
+                (Some(rank), Some(other)) => f64::from(u8::from(rank < other)),
+            })
+        };
+        if let (Some(first), Some(second)) = (points(first), points(second)) {
+            own += first + second;
+            theirs += 2.0 - first - second;
+        }
+    }
+    (own, theirs)
 }
 
 /// The players with the most points, then by tie-breaks, among those who are not out.
