@@ -29,7 +29,7 @@ pub enum Restart {
 
 /// The newest version of records. It grows when a kind of event is added that older programs do not
 /// read. [`Event::log_version`] says which kind needs which version.
-pub const LOG_VERSION: u32 = 2;
+pub const LOG_VERSION: u32 = 3;
 
 impl Event {
     /// The version of records that a program must know to read this event. In a cluster nobody
@@ -37,6 +37,7 @@ impl Event {
     pub fn log_version(&self) -> u32 {
         match self {
             Event::EntryOrdered(_) | Event::PlayerEntered(_) => 2,
+            Event::PlayTimeCounted(_) => 3,
             _ => 1,
         }
     }

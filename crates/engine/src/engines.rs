@@ -120,6 +120,8 @@ pub(crate) enum ToCells {
         #[serde(with = "tagged_events")]
         events: Vec<Event>,
     },
+    /// All nodes read records of this version. An engine of cells assumes the first one before.
+    LogVersion(u32),
     /// Start a tournament that the lobby decided on.
     Start(TournamentPlan),
     /// Resume a tournament from the log.
@@ -456,7 +458,16 @@ impl Engine {
     /// Lets an engine on another node own cells. It reads the lobby from the log after this.
     pub(crate) fn engine_joined(&mut self, engine: EngineId) {
         self.cell_engines.members.insert(engine);
+        self.pass(engine, ToCells::LogVersion(self.services.settings.log_version));
         self.rebalance();
+    }
+
+    /// Notes the version of records that all nodes read, and tells the engines of cells.
+    pub(crate) fn set_log_version(&mut self, version: u32) {
+        self.services.settings.log_version = version;
+        for to in self.cell_engines.members.clone() {
+            self.pass(to, ToCells::LogVersion(version));
+        }
     }
 
     /// Resumes the tournaments of an engine that was lost. It cannot write to the log any more.
@@ -637,6 +648,7 @@ impl Engine {
     fn passed_to_cells(&mut self, message: ToCells) {
         match message {
             ToCells::Lobby { seq, at, events } => self.follow_lobby(seq, at, &events),
+            ToCells::LogVersion(version) => self.services.settings.log_version = version,
             ToCells::Start(plan) => {
                 self.cell_engines.given.insert(plan.id.clone());
                 self.in_cells(|cells, cx| cells.start_tournament(cx, plan));

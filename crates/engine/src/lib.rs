@@ -245,6 +245,8 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Engine, EngineError> {
         let role = settings.role;
+        let log_version = if role == EngineRole::Cells { 1 } else { settings.log_version };
+        let settings = Settings { log_version, ..settings };
         let mut engine = Engine {
             services: Services::new(reader, games, houses, settings, key, now),
             seats: Seats::default(),
@@ -391,7 +393,7 @@ impl Engine {
             Input::EngineJoined(engine) => self.engine_joined(engine),
             Input::EngineLost(engine) => self.engine_lost(engine),
             Input::Move { tournament, to } => self.order_move(tournament, to),
-            Input::LogVersion(version) => self.services.settings.log_version = version,
+            Input::LogVersion(version) => self.set_log_version(version),
             Input::Unwatch(watcher) => self.cells.unwatch(watcher),
             Input::Stop => self.stop(),
         }

@@ -76,6 +76,7 @@ impl Engine {
         let away = self.services.seen_at.get() > Timestamp::default();
         self.services.grace_until = if away { now + reconnect_ms } else { now };
         self.cells.note_cut_off(self.unable_to_reconnect());
+        self.set_log_version(self.services.settings.log_version);
         self.recover_cells()?;
         let seen_at = self.services.seen_at.get();
         if seen_at > Timestamp::default() {

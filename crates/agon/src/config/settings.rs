@@ -122,7 +122,7 @@ pub(super) const SETTINGS: [Setting; 50] = [
              and the others share the tournaments",
         )
         .flag(),
-    Setting::number("log_version", "2")
+    Setting::number("log_version", "3")
         .example("1")
         .about(
             "the newest version of records that this node reads and writes; a lower one keeps the \

@@ -2,6 +2,7 @@
 
 use crate::nodes::{Cluster, Node};
 use crate::support::{Client, until};
+use agon_core::LOG_VERSION;
 use serde_json::Value;
 
 /// A tournament that players may enter while it runs. Nobody answers in this test.
@@ -36,7 +37,7 @@ fn new_kinds_of_events_wait_until_every_node_reads_them_and_old_nodes_never_play
     new.await_standby();
     let name = || {
         let nodes = status(&cluster)["nodes"].as_array().cloned().unwrap_or_default();
-        let found = nodes.into_iter().find(|node| node["log_version"] == 2)?;
+        let found = nodes.into_iter().find(|node| node["log_version"] == LOG_VERSION)?;
         found["node"].as_str().map(str::to_owned)
     };
     until("the new node is listed", || name().is_some());
@@ -55,7 +56,7 @@ fn new_kinds_of_events_wait_until_every_node_reads_them_and_old_nodes_never_play
     assert!(code == 409 && said.contains("older version"), "{code} {said}");
     old.kill();
     until("the operator may enter a player", || enter(&cluster, &new).0 == 204);
-    assert_eq!(status(&cluster)["log_version"], 2);
+    assert_eq!(status(&cluster)["log_version"], LOG_VERSION);
     until("the entry is recorded", || {
         let mut events = cluster.events("tournament/cup").into_iter();
         events.any(|(_, event)| event["type"] == "player-entered")

@@ -302,10 +302,13 @@ mod tests {
             assert_eq!(terms(count, least, most).check(), Ok(()));
         }
         assert_eq!((terms(3, 1, None).most(), terms(3, 1, Some(2)).most()), (3, 2));
-        for (count, least, most) in [(3, 0, None), (3, 4, None), (3, 2, Some(1)), (3, 1, Some(4))] {
-            let why = terms(count, least, most).check().unwrap_err();
-            let most = most.unwrap_or(3);
-            assert!(why.starts_with(&format!("an invitation of 3 for {least} to {most}")), "{why}");
+        for (least, most, due) in [
+            (0, None, "the minimum is 0 players; raise it to at least 1"),
+            (4, None, "the invitation names only 3 of 4 players; name more"),
+            (2, Some(1), "the minimum of 2 players is above the maximum of 1; change one of them"),
+            (1, Some(4), "the invitation names only 3 of 4 players; name more"),
+        ] {
+            assert_eq!(terms(3, least, most).check(), Err(due.to_owned()));
         }
         let why = terms(1_001, 2, None).check().unwrap_err();
         assert_eq!(why, "at most 1000 players can be invited");

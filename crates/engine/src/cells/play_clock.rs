@@ -14,6 +14,10 @@ use agon_core::{
 };
 use std::collections::HashMap;
 
+/// The version of records that has the time that a tournament has played. Before all nodes read it,
+/// the time of a restart counts as played.
+const PLAY_TIME_VERSION: u32 = 3;
+
 /// The clock of a tournament's play.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct PlayClock {
@@ -105,7 +109,8 @@ impl Cells {
         by: Timestamp,
     ) {
         let Some(live) = self.tournaments.get(id) else { return };
-        if live.machine.play_ms().is_some() && live.machine.paused().is_none() {
+        let is_readable = cx.settings.log_version >= PLAY_TIME_VERSION;
+        if is_readable && live.machine.play_ms().is_some() && live.machine.paused().is_none() {
             let played_ms = live.play_clock.played_ms(by);
             self.step_tournament(cx, id, TournamentCommand::CountPlayTime { played_ms });
         }

@@ -28,7 +28,7 @@ const HEADER: usize = 17;
 const PACKET_MAX: usize = 32 << 20;
 
 /// The version of these packets. Nodes with different versions do not form links.
-pub const FORMAT: &str = concat!(env!("CARGO_PKG_VERSION"), "/3");
+pub const FORMAT: &str = concat!(env!("CARGO_PKG_VERSION"), "/4");
 
 /// A message between two nodes.
 #[derive(Serialize, Deserialize)]

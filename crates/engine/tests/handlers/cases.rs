@@ -860,6 +860,18 @@ fn time_of_an_arena_stands_still_while_the_server_is_down() {
 }
 
 #[test]
+fn time_of_an_arena_is_not_recorded_before_all_nodes_read_it() {
+    for (log_version, records) in [(2, 0), (3, 1)] {
+        let settings = Settings { log_version, ..Settings::default() };
+        let mut bench = arena().restarted_after(PLAY_MS / 3, settings);
+        bench.commit();
+        let lines = bench.lines("tournament/cup");
+        let counted = lines.iter().filter(|line| line.contains("play-time-counted")).count();
+        assert_eq!(counted, records, "with version {log_version}");
+    }
+}
+
+#[test]
 fn server_that_was_down_in_a_pause_of_an_arena_counts_neither() {
     let mut bench = arena();
     assert!(!ends_within(&mut bench, PLAY_MS / 2));
