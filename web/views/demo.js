@@ -16,8 +16,8 @@ export function mount(root, _params, app) {
     h(
       "p",
       { class: "soft" },
-      "The two strongest house players play Fish. Nobody has played on this server yet: ",
-      h("a", { href: "#/" }, "play the first game"),
+      "The two strongest house players play Fish. ",
+      h("a", { href: "#/" }, "Play a game yourself"),
       ", or read ",
       h("a", { href: "#/rules/fish" }, "the rules of Fish"),
       ".",
