@@ -57,7 +57,7 @@ function words(playing, seat) {
         ? `You won${against}`
         : `Your game${against} is over`
       : playing.own.pause(seat)
-        ? `Your game${against} is paused`
+        ? `Paused: your game${against}`
         : `Your game${against}: the others move`;
   return h(
     "a",

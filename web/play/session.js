@@ -258,7 +258,9 @@ export class PlaySession extends EventTarget {
       case "stopping":
         return this.say("The server is stopping. Your games continue when it is back.");
       default:
-        if (data?.why) this.say(ruled(about, data));
+        // The Play view shows a pause with its reason for as long as it lasts.
+        if (data?.why && about === "paused") this.sayElsewhere(ruled(about, data));
+        else if (data?.why) this.say(ruled(about, data));
     }
   }
 

@@ -8,30 +8,51 @@ import { bundledReplay } from "../start/game.js";
 
 /** @type {import("../lib/types.js").Mount} */
 export function mount(root, _params, app) {
-  styled("/web/boards/boards.css", "/web/boards/games.css", "/web/replay/analysis.css");
+  const styles = styled(
+    "/web/boards/boards.css",
+    "/web/boards/games.css",
+    "/web/replay/analysis.css",
+  );
   app.title("A great game");
-  const replay = bundledReplay();
   root.append(
     h("h1", {}, "A great game"),
     h(
       "p",
       { class: "soft" },
-      "The two strongest house players play Fish. Nobody has played on this server yet: ",
-      h("a", { href: "#/" }, "play the first game"),
+      "The two strongest house players play Fish. ",
+      h("a", { href: "#/" }, "Play a game yourself"),
       ", or read ",
       h("a", { href: "#/rules/fish" }, "the rules of Fish"),
       ".",
     ),
   );
-  const shown = replayer(
+  let gone = false;
+  let end = () => {};
+  // Nothing needs the network but the styles: without them the game would move as they arrive.
+  const loaded = styles.map(
+    (link) => new Promise((done) => (link.onload = link.onerror = () => done(null))),
+  );
+  Promise.all(loaded).then(() => {
+    if (!gone) end = show(root);
+  });
+  return () => {
+    gone = true;
+    end();
+  };
+}
+
+/**
+ * Shows the game; returns a function that ends it.
+ * @param {HTMLElement} root
+ */
+const show = (root) =>
+  replayer(
     root,
-    { replay, log: "", tournament: "" },
+    { replay: bundledReplay(), log: "", tournament: "" },
     {
       verifier: () => import("../lib/verify.js"),
       analyst: () => import("../replay/analysis.js"),
       at: 0,
       isExample: true,
     },
-  );
-  return () => shown.end();
-}
+  ).end;

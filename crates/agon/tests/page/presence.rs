@@ -79,7 +79,7 @@ fn paused_game_looks_paused_to_its_player() {
     browser.until_text(".your-game .turn", "Your turn against house:greedy");
     // On another view the server's notification is the only word of it.
     world.order("/api/v1/tournaments/ice/pause", json!({"why": "the hall is on fire"}));
-    browser.until_text(".your-game", "Your game against house:greedy is paused");
+    browser.until_text(".your-game", "Paused: your game against house:greedy");
     let no_clock = "document.querySelector('.your-game .clock') === null";
     browser.until_true("no clock runs in the bar", no_clock);
     browser.until_true("no turn is signalled", "!document.title.includes('Your turn')");

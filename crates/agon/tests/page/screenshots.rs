@@ -150,7 +150,7 @@ fn boards(world: &World) {
             );
             browser.until_true("the guest can move", &press);
         }
-        until_there(&mut browser, &choices.join(", "));
+        until_there(&mut browser, &format!("{}, .send", choices.join(", ")));
         pictures(&mut browser, &format!("play-{game}"), |_| ());
         // The end of the game: the opponent leaves it.
         let lobby = world.get("/api/v1/lobby");

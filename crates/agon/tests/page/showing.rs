@@ -439,6 +439,7 @@ fn bracket_of_64_fits_the_width_of_a_projector() {
     let within = "(({ left, right, bottom }) => left >= 0 && right <= innerWidth + 1
          && bottom <= innerHeight + 1)(document.querySelector('.two-sides').getBoundingClientRect())";
     browser.until_true("all of it is on the screen", within);
+    assert_eq!(browser.eval(cut), 0, "the names are whole on the projector");
     browser.go("#/tournament/big");
     look(&mut browser, 360, 740, false);
     browser.until_true("it is drawn", &format!("{} === 52", count(".over")));
