@@ -170,7 +170,8 @@ pub(crate) struct AnswerLine<'a> {
 impl<'a> AnswerLine<'a> {
     /// Splits a line of the stream without copying anything, and without reading the answer and the
     /// draw in it. A line is good if the game accepts the answer and gives the same draw. Returns
-    /// `None` for lines of other streams, for other events, and for lines that another program wrote.
+    /// `None` for lines of other streams, for other events, and for lines that another program
+    /// wrote.
     pub(crate) fn split(text: &'a str, stream: &str) -> Option<AnswerLine<'a>> {
         let rest = text.strip_prefix(LINE_BEGINS)?.strip_prefix(stream)?;
         let LineHeader { seq, at, more, tag, data } = LineHeader::read(rest)?;
@@ -180,8 +181,8 @@ impl<'a> AnswerLine<'a> {
 }
 
 impl<'a> AnswerText<'a> {
-    /// Splits the data of an accepted answer as this program writes it. The places of the answer and
-    /// of the draw are right if both are JSON. Returns `None` for all other data, valid or not.
+    /// Splits the data of an accepted answer as this program writes it. The places of the answer
+    /// and of the draw are right if both are JSON. Returns `None` for all other data, valid or not.
     fn split(data: &'a str) -> Option<AnswerText<'a>> {
         let (request, rest) = plain(data.strip_prefix(r#"{"request":""#)?)?;
         let (seat, rest) = number(rest.strip_prefix(r#"","seat":"#)?)?;

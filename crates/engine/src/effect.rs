@@ -296,8 +296,8 @@ impl CloseReason {
 pub enum Effect {
     /// Write a line to a connection.
     Send { conn: ConnId, line: LineRange },
-    /// Write a notice of a match to a connection. It may wait a moment, so that it goes out together
-    /// with the next message.
+    /// Write a notice of a match to a connection. It may wait a moment, so that it goes out
+    /// together with the next message.
     Notice { conn: ConnId, line: LineRange },
     /// Write a request to a connection and report when it was written. The answer may take
     /// `limit_ms` from then on. `follows` is when the answer that led to the request was read.
@@ -312,8 +312,8 @@ pub enum Effect {
     Close { conn: ConnId, why: CloseReason },
     /// Append a record to the log and report when it is durable.
     Append(Record),
-    /// Load a stream from the log and report its lines. The engine itself reads only when it starts,
-    /// when a match is replayed, and when a tournament draws its players by lot.
+    /// Load a stream from the log and report its lines. The engine itself reads only when it
+    /// starts, when a match is replayed, and when a tournament draws its players by lot.
     Load(StreamKey),
     /// Read a running tournament with [`read_tournaments`](crate::read_tournaments), and report it
     /// with the number of this reading.

@@ -145,9 +145,9 @@ impl PartialEq for dyn GameState {
     }
 }
 
-/// Measures the luck of each seat in a game so far, in whole points: by how much random draws raised
-/// the expected score. `None` if the luck of games with this configuration cannot be measured. Equal
-/// games have equal luck on every machine, because the log keeps it.
+/// Measures the luck of each seat in a game so far, in whole points: by how much random draws
+/// raised the expected score. `None` if the luck of games with this configuration cannot be
+/// measured. Equal games have equal luck on every machine, because the log keeps it.
 pub type LuckMeasure<G> = fn(&<G as Game>::Config, &G) -> Option<Vec<i64>>;
 
 /// All games a program knows, by name.

@@ -7,8 +7,8 @@
 //!
 //! Games of a duplicate group have the same luck, so they are not independent. The estimates do not
 //! depend on that, but their errors do. There the group is the unit: the errors come from the
-//! variance of the points per group, as in a pentanomial model, by the sandwich formula
-//! `H⁻¹ J H⁻¹`. Here `H` is the information of independent games, and `J` the variance of the slope.
+//! variance of the points per group, as in a pentanomial model, by the sandwich formula `H⁻¹ J
+//! H⁻¹`. Here `H` is the information of independent games, and `J` the variance of the slope.
 
 use crate::elementary::exp;
 use crate::interval::Interval;
@@ -182,7 +182,8 @@ impl Strengths {
                 let variance = self.difference_variance(*one, *other);
                 let expected = 1.0 / (1.0 + exp(self.values[*other] - self.values[*one]));
                 let information = variance * expected * (1.0 - expected) / self.dispersion;
-                // The risk that the order is wrong, times what one more game takes off the variance.
+                // The risk that the order is wrong, times what one more game takes off the
+                // variance.
                 let gain = self.superiority(*other, *one) * information / (1.0 + information);
                 gains.push((gain, *one, *other));
             }

@@ -1,10 +1,10 @@
 //! Control variates: results without the part that known luck explains.
 //!
 //! A *control* is a number of a game whose mean is zero whoever plays, such as the luck of a roll.
-//! Subtracting a fixed multiple of it does not change the mean of a result. The best multiple depends
-//! on the player: somebody who wastes luck gains little from it. [`without_controls`] fits the
-//! multiples by least squares. The multiples that apply to a game come from other games only, so the
-//! mean of the result stays unbiased (cross-fitting).
+//! Subtracting a fixed multiple of it does not change the mean of a result. The best multiple
+//! depends on the player: somebody who wastes luck gains little from it. [`without_controls`] fits
+//! the multiples by least squares. The multiples that apply to a game come from other games only,
+//! so the mean of the result stays unbiased (cross-fitting).
 
 use crate::bradley_terry::{cholesky, solve};
 
@@ -20,7 +20,8 @@ pub struct Controlled {
 /// Into how many parts the results are divided. The multiples for a part come from the others.
 const FOLDS: usize = 10;
 
-/// How many results the given multiples weigh. With few results they decide, with many the fit does.
+/// How many results the given multiples weigh. With few results they decide, with many the fit
+/// does.
 const PRIOR_RESULTS: f64 = 20.0;
 
 /// The results without the luck that their controls measure. `usual` holds the multiple of every

@@ -11,8 +11,8 @@
 
 use std::time::Duration;
 
-/// How long an owner without a lease waits for the database before it gives the log up. With a lease
-/// of 1.5 s its connections close within 5 s of the loss of the database.
+/// How long an owner without a lease waits for the database before it gives the log up. With a
+/// lease of 1.5 s its connections close within 5 s of the loss of the database.
 const DOUBT_MAX: Duration = Duration::from_millis(3_400);
 
 /// Heartbeats per lease: a few may be late or lost.
@@ -44,8 +44,8 @@ impl LogStanding {
 
 /// A node that stands by.
 ///
-/// While the database was away, the owner could not renew its lease either. So a candidate gives the
-/// owner the time of a lease, from the candidate's own first contact on.
+/// While the database was away, the owner could not renew its lease either. So a candidate gives
+/// the owner the time of a lease, from the candidate's own first contact on.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct LeaseCandidate {
     in_contact_since: Option<Duration>,

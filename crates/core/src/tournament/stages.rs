@@ -212,8 +212,9 @@ impl Stages {
         counts
     }
 
-    /// The first round of a stage. A stage that needs no round is passed over. Without players there
-    /// is no stage, and nobody wins: a round that names no players would belong to the stage before.
+    /// The first round of a stage. A stage that needs no round is passed over. Without players
+    /// there is no stage, and nobody wins: a round that names no players would belong to the stage
+    /// before.
     fn begin(
         &self,
         at: usize,

@@ -1,8 +1,8 @@
 //! The cell side: tournaments, their matches, their records and their spectators.
 //!
 //! A cell is a tournament with its secret and all its matches: the streams `tournament/ID`,
-//! `secret/ID` and `match/ID/*`. It knows no socket, no session and no lobby. Cells and the seats of
-//! players exchange the messages of `port.rs`. News for the lobby (a tournament ended, a player
+//! `secret/ID` and `match/ID/*`. It knows no socket, no session and no lobby. Cells and the seats
+//! of players exchange the messages of `port.rs`. News for the lobby (a tournament ended, a player
 //! cheated) goes out as a follow-up.
 //!
 //! ```text
@@ -183,7 +183,8 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Handles a message from a player's seat. Returns an error if it is an answer that is rejected.
+    /// Handles a message from a player's seat. Returns an error if it is an answer that is
+    /// rejected.
     pub(crate) fn receive(
         &mut self,
         cx: &mut Context<'_>,

@@ -152,8 +152,8 @@ fn card(out: &mut Vec<u8>, card: &CardView) {
     out.push(b'}');
 }
 
-/// Writes the boxes of a card, which are the longest part of a view: first into a buffer of its own,
-/// where every piece has room.
+/// Writes the boxes of a card, which are the longest part of a view: first into a buffer of its
+/// own, where every piece has room.
 fn boxes(out: &mut Vec<u8>, boxes: &Boxes) {
     let (mut text, mut end) = ([0; BOXES_BYTES], 0);
     for (key, points) in KEYS.iter().zip(boxes.0) {
@@ -269,7 +269,8 @@ static KEYS: [Piece; TURNS] = {
     all
 };
 
-/// More than the boxes of a card need, whatever their points are: room for a whole piece at the end.
+/// More than the boxes of a card need, whatever their points are: room for a whole piece at the
+/// end.
 const BOXES_BYTES: usize = {
     let (mut bytes, mut place) = (32, 0);
     while place < TURNS {

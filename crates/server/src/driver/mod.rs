@@ -9,12 +9,12 @@
 //!                                 └──▶ passwords ────▶ Checked
 //! ```
 //!
-//! The driver owns the inbox, the clock and the thread. In every turn it polls the plain TCP sockets
-//! of native players and handles what they sent; then it handles the inbox. It writes a request on
-//! this thread if its socket has room; other messages wait in the connection's outbox. The records
-//! of several inputs share one sync of the disk. The driver commits few records itself, which needs
-//! no switch between threads. It submits many to the log's own thread, so that it can decide while
-//! they are written; see docs/decisions/0027-small-commits-on-the-engine-thread.md.
+//! The driver owns the inbox, the clock and the thread. In every turn it polls the plain TCP
+//! sockets of native players and handles what they sent; then it handles the inbox. It writes a
+//! request on this thread if its socket has room; other messages wait in the connection's outbox.
+//! The records of several inputs share one sync of the disk. The driver commits few records itself,
+//! which needs no switch between threads. It submits many to the log's own thread, so that it can
+//! decide while they are written; see docs/decisions/0027-small-commits-on-the-engine-thread.md.
 //!
 //! A server may have several engines, each with a driver and a thread of its own. The first has the
 //! lobby and the seats; the others own tournaments. They send each other messages through their
@@ -127,7 +127,8 @@ pub enum ServerError {
     /// The database does not answer, so another node may own the log now.
     #[error("the database did not answer for {0:?}")]
     NoDatabase(Duration),
-    /// The link to the node with the lobby is lost, so the engine of cells has forgotten everything.
+    /// The link to the node with the lobby is lost, so the engine of cells has forgotten
+    /// everything.
     #[error("the link to the node with the lobby is lost")]
     LinkLost,
 }

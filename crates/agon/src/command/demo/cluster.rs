@@ -1,5 +1,5 @@
-//! `agon demo cluster`: three nodes over PostgreSQL and NATS on this machine. The node that plays is
-//! killed in the middle of a cup, another one takes over, and the log is verified.
+//! `agon demo cluster`: three nodes over PostgreSQL and NATS on this machine. The node that plays
+//! is killed in the middle of a cup, another one takes over, and the log is verified.
 
 use crate::command::{print, single_thread, verify};
 use crate::exit::{Exit, NotHeld};
