@@ -90,6 +90,20 @@ fn created_tournament_has_the_format_and_pairing_that_were_given() {
     place.verify();
 }
 
+/// The tournament, and not the lobby, records the edition of the rules of until-sure.
+#[test]
+fn log_of_until_sure_over_pairs_verifies() {
+    let place = Place::new("");
+    let server = Server::start(&place);
+    let create = ["tournament", "create", "cup", "--preset", "yahtzee-sure", "--named"];
+    must(&place, &server, &[&create[..], &["house:greedy", "house:random"]].concat());
+    until("the cup is over", || place.is_over("cup"));
+    let raw = must(&place, &server, &["--json", "tournament", "show", "cup"]);
+    let raw: Value = serde_json::from_str(&raw).expect("JSON");
+    assert_eq!(raw["plan"]["policy"]["format"]["pairs"], true, "{raw}");
+    place.verify();
+}
+
 #[test]
 fn operator_enters_a_player_into_a_running_tournament() {
     let place = Place::new("");
