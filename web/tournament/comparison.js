@@ -3,12 +3,15 @@
 
 import { h, svg } from "../lib/dom.js";
 import { player } from "../lib/show.js";
+import { signed } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Comparison} Comparison */
 /** @typedef {import("../lib/types.js").ComparedPlayer} ComparedPlayer */
 
 /** The most players in the drawing. */
 const SHOWN = 24;
+/** The most lines in each table. */
+const PAIRS_SHOWN = 100;
 const [WIDTH, ROW, LEFT] = [360, 24, 130];
 
 /** @param {number} share */
@@ -47,6 +50,72 @@ export function comparison(comparison) {
         : null,
     ),
     bars(comparison.players.slice(0, SHOWN)),
+    details(comparison),
+  );
+}
+
+/** @param {number | null | undefined} value */
+const elo = (value) => (value === null || value === undefined ? "" : signed(Math.round(value), 0));
+
+/** @param {import("../lib/types.js").EloInterval} [interval] */
+const range = (interval) => (interval ? `${elo(interval.low) || "–∞"} to ${elo(interval.high) || "+∞"}` : "");
+
+/**
+ * The performance of the players, and who is better than whom.
+ * @param {Comparison} comparison
+ */
+function details({ players, pairs }) {
+  const ofPlayers = players.map((one) => [
+    one.player,
+    one.games,
+    one.games ? percent(one.points / one.games) : "",
+    elo(one.elo?.value),
+    range(one.elo),
+    elo(one.performance),
+  ]);
+  const ofPairs = pairs.map((pair) => [
+    `${pair.one} – ${pair.other}`,
+    `${pair.won}–${pair.drawn}–${pair.lost}`,
+    elo(pair.elo.value),
+    range(pair.elo),
+    percent(pair.superiority),
+  ]);
+  const head = ["Player", "Games", "Score", "Elo", "95 %", "Performance"];
+  return h(
+    "details",
+    {},
+    h("summary", {}, "Performance and pairs"),
+    table("Strengths", head, ofPlayers.slice(0, PAIRS_SHOWN)),
+    table(
+      "Pairs",
+      ["Pair", "Won–drawn–lost", "Elo", "95 %", "First is stronger"],
+      ofPairs.slice(0, PAIRS_SHOWN),
+    ),
+  );
+}
+
+/** @param {string} label @param {string[]} head @param {(string | number)[][]} rows */
+function table(label, head, rows) {
+  const side = (/** @type {number} */ index) => (index > 0 ? "number" : "");
+  return h(
+    "div",
+    { class: "wide", tabindex: 0, role: "group", "aria-label": label },
+    h(
+      "table",
+      {},
+      h(
+        "thead",
+        {},
+        h("tr", {}, head.map((word, index) => h("th", { scope: "col", class: side(index) }, word))),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.map((row) =>
+          h("tr", {}, row.map((cell, index) => h("td", { class: side(index) }, cell))),
+        ),
+      ),
+    ),
   );
 }
 

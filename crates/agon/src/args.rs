@@ -142,7 +142,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "preset", "game", "player", "out", "config", "format", "best_of", "slots", "pairing",
         "game_config", "answer_ms", "bank_ms", "wait_ms", "hello_ms", "concurrency", "name",
-        "duplicate", "sprt", "until_sure",
+        "duplicate", "sprt", "until_sure", "ratings",
     ])]
     pub(crate) resume: Option<PathBuf>,
     /// Read settings from a TOML file; flags override it.
@@ -182,6 +182,10 @@ pub(crate) struct RunArgs {
     /// The order in which players are paired.
     #[arg(long, value_enum)]
     pub(crate) pairing: Option<PairingArg>,
+    /// A rating list, for --pairing rating and for an arena: CSV with the columns player and
+    /// rating, or the answer of /api/v1/ladders/GAME.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ratings: Option<PathBuf>,
     /// The game's configuration as JSON, for example '{"rows":6,"columns":4}'.
     #[arg(long, value_name = "JSON")]
     pub(crate) game_config: Option<String>,
@@ -216,6 +220,9 @@ pub(crate) struct RunArgs {
     /// Print only the results on stdout, as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// List the reason of every pairing and every bye.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) reasons: bool,
     /// Do not show progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -238,8 +245,20 @@ pub(crate) enum PairingArg {
     Seeded,
     /// In a random order, drawn from the committed luck.
     Random,
-    /// As seeds by rating, the highest first; a TOML file gives the ratings.
+    /// As seeds by rating, the highest first; see --ratings.
     Rating,
+}
+
+impl PairingArg {
+    /// The same in a policy.
+    pub(crate) fn policy(self) -> agon_core::Pairing {
+        match self {
+            PairingArg::Order => agon_core::Pairing::Order,
+            PairingArg::Seeded => agon_core::Pairing::Seeded,
+            PairingArg::Random => agon_core::Pairing::Random,
+            PairingArg::Rating => agon_core::Pairing::Rating,
+        }
+    }
 }
 
 #[derive(ClapArgs, Debug)]

@@ -8,6 +8,7 @@ pub(crate) mod serve;
 pub(crate) mod settings;
 
 use crate::args::{PairingArg, RunArgs};
+use crate::command::read_named_ratings;
 use crate::exit::Misuse;
 use agon_core::{
     AgeOrder, Bracket, CheatCost, CrashCost, Decimal, Farewell, Format, Greeting, MatchRules,
@@ -247,14 +248,12 @@ fn policy(
         policy.format = policy.format.with_options(&format!("slots={slots}")).map_err(Misuse)?;
     }
     if let Some(pairing) = args.pairing.or(file.pairing) {
-        policy.pairing = match pairing {
-            PairingArg::Order => Pairing::Order,
-            PairingArg::Seeded => Pairing::Seeded,
-            PairingArg::Random => Pairing::Random,
-            PairingArg::Rating => Pairing::Rating,
-        };
+        policy.pairing = pairing.policy();
     }
     policy.ratings.extend(file.ratings.clone().unwrap_or_default());
+    if let Some(path) = &args.ratings {
+        policy.ratings.extend(read_named_ratings(path)?);
+    }
     let rules = &mut policy.rules;
     let limits = &file.limits;
     set(&mut rules.best_of, args.best_of.or(file.best_of));

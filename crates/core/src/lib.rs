@@ -74,7 +74,7 @@ pub use policy::{
     SprtRule, Ties, TimeLimits,
 };
 pub use preset::{Preset, UnknownPreset};
-pub use rating::{Ladder, Rating, RatingSettings, RatingSystem};
+pub use rating::{Ladder, Ranked, Rating, RatingSettings, RatingSystem};
 pub use replay::{MatchReplay, ReplayStep};
 pub use report::{
     Bye, GameEnd, GameResult, How, MatchReport, MatchResult, PlayerSummary, Results, RoundResult,

@@ -7,6 +7,7 @@ use agon_core::{
     GameEnd, GameResult, How, Ladder, MatchResult, PlayerName, RatingSettings, RatingSystem,
     TournamentId,
 };
+use agon_stats::RandomNumbers;
 use proptest::prelude::*;
 use serde::Deserialize;
 
@@ -465,5 +466,78 @@ proptest! {
             prop_assert!(after.deviation >= 80.0);
             before = after.deviation;
         }
+    }
+}
+
+/// How many of 10,000 intervals of a leaderboard hold the true strength, after this many rounds of
+/// eight players whose strengths have this deviation. `play` draws a round.
+fn coverage(
+    system: RatingSystem,
+    (rounds, deviation): (u32, f64),
+    play: impl Fn(&mut RandomNumbers, &[f64], &[usize]) -> Vec<MatchPlaces>,
+) -> f64 {
+    let mut random = RandomNumbers::new(rounds.into());
+    let mut hits = 0;
+    for _ in 0..1_250 {
+        let strengths: Vec<f64> = (0..8).map(|_| 1_500.0 + deviation * random.normal()).collect();
+        let mut ladder = ladder(system);
+        for round in 1..=rounds {
+            let mut order: Vec<usize> = (0..8).collect();
+            for at in (1..8).rev() {
+                order.swap(at, random.below(at + 1));
+            }
+            let outcomes = play(&mut random, &strengths, &order);
+            ladder.apply_round(&cup(), round, &outcomes);
+        }
+        // Only differences of ratings mean something, so both are relative to the mean of the field.
+        let rated: Vec<Rating> = (0..8).filter_map(|player| ladder.rating(&name(player))).collect();
+        let shift = (strengths.iter().sum::<f64>()
+            - rated.iter().map(|rating| rating.value).sum::<f64>())
+            / 8.0;
+        let holds = |(own, truth): &(&Rating, &f64)| own.interval().contains(**truth - shift);
+        hits += rated.iter().zip(&strengths).filter(holds).count();
+    }
+    hits as f64 / 10_000.0
+}
+
+/// The intervals of the leaderboard, for fields that are as spread as the system expects and less
+/// so. `docs/analysis.md` states the figures.
+#[test]
+fn intervals_of_the_leaderboard_cover_what_the_docs_say() {
+    let pairs = |random: &mut RandomNumbers, strengths: &[f64], order: &[usize]| {
+        let matches = order.chunks_exact(2).map(|pair| {
+            let score = agon_stats::elo::expected_score(strengths[pair[0]] - strengths[pair[1]]);
+            let first = random.unit() < score;
+            outcome(&[(pair[0], if first { 1 } else { 2 }), (pair[1], if first { 2 } else { 1 })])
+        });
+        matches.collect()
+    };
+    // The model of Weng and Lin: a choice of the first, then of the second, and so on.
+    let tables = |random: &mut RandomNumbers, strengths: &[f64], order: &[usize]| {
+        let scale = WengLin::default().performance * 2.0;
+        let tables = order.chunks_exact(4).map(|table| {
+            let mut left = table.to_vec();
+            let mut places = Vec::new();
+            while !left.is_empty() {
+                let weights: Vec<f64> =
+                    left.iter().map(|one| ((strengths[*one] - 1_500.0) / scale).exp()).collect();
+                let mut number = random.unit() * weights.iter().sum::<f64>();
+                let at = weights.iter().position(|weight| {
+                    number -= weight;
+                    number <= 0.0
+                });
+                let player = left.remove(at.unwrap_or(left.len() - 1));
+                places.push((player, places.len() as u32 + 1));
+            }
+            outcome(&places)
+        });
+        tables.collect()
+    };
+    for (rounds, deviation) in [(5, 350.0), (30, 350.0), (100, 350.0), (30, 150.0)] {
+        let glicko2 = coverage(RatingSystem::Glicko2, (rounds, deviation), pairs);
+        let weng_lin = coverage(RatingSystem::WengLin, (rounds, deviation), tables);
+        eprintln!("{rounds} rounds, deviation {deviation}: {glicko2:.3} and {weng_lin:.3}");
+        assert!((0.94..=1.0).contains(&glicko2), "{rounds} {deviation}: {glicko2}");
+        assert!((0.90..=1.0).contains(&weng_lin), "{rounds} {deviation}: {weng_lin}");
     }
 }

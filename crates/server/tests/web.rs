@@ -490,3 +490,35 @@ fn simulation_answers_with_whole_formats_and_their_intervals() {
     let refused = ask("strengths=1,0&game=yahtzee&seats=99").expect(422);
     assert!(refused.body.contains("a match of yahtzee has 2 to"), "{refused:?}");
 }
+
+#[test]
+fn comparison_of_a_tournament_has_strengths_pairs_and_a_podium() {
+    let server = Server::start();
+    let olga = operator(&server);
+    get(&server, "/tournaments/none/comparison").expect(404);
+    let players = ["house:greedy", "house:random", "house:optimal"];
+    let cup = house_cup("cup", "yahtzee-league", &players);
+    send(&server, "POST", "/tournaments", Some(&olga), cup).expect(201);
+    until("it is over", || is_over(&server, "cup"));
+    let answer = get(&server, "/tournaments/cup/comparison").expect(200).json();
+    let players = answer["players"].as_array().unwrap();
+    assert_eq!((players.len(), answer["pairs"].as_array().unwrap().len()), (3, 3), "{answer}");
+    for one in players {
+        let [low, value, high] =
+            ["low", "value", "high"].map(|bound| one["elo"][bound].as_f64().unwrap());
+        assert!(low < value && value < high && one["performance"].is_number(), "{one}");
+    }
+    let mean: f64 = players.iter().map(|one| one["elo"]["value"].as_f64().unwrap()).sum();
+    assert!(mean.abs() < 1e-6, "relative to the mean of the field: {mean}");
+    for pair in answer["pairs"].as_array().unwrap() {
+        let count = |what: &str| pair[what].as_u64().unwrap();
+        let games = count("won") + count("drawn") + count("lost");
+        let pairs: u64 =
+            pair["pairs"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
+        assert_eq!(games, 2 * pairs, "the games of duplicate pairs: {pair}");
+        assert!((0.0..=1.0).contains(&pair["superiority"].as_f64().unwrap()), "{pair}");
+    }
+    let podium = &answer["podium"];
+    let sure = |what: &str| podium[what].as_f64().unwrap();
+    assert!(sure("order") <= sure("winner") && sure("set") == 1.0, "{podium}");
+}

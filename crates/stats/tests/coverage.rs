@@ -3,8 +3,8 @@
 
 use agon_stats::elo::expected_score;
 use agon_stats::{
-    EloModel, GameCounts, Interval, Meeting, PairCounts, RandomNumbers, Sprt, SprtVerdict,
-    Strengths,
+    Controlled, EloModel, GameCounts, Interval, Meeting, PairCounts, RandomNumbers, Sprt,
+    SprtVerdict, Strengths, without_controls,
 };
 
 const RUNS: u32 = 10_000;
@@ -200,6 +200,64 @@ fn sequential_test_of_pairs_keeps_its_error_rates() {
             let (right, length) = accepted_h1(&sprt, 60.0, true);
             eprintln!("{model:?}, H1 is true: H1 accepted in {right}, {length} pairs");
             assert!(right >= 0.95 - SLACK, "{model:?} {right}");
+        }
+    }
+}
+
+#[test]
+fn intervals_without_luck_have_their_coverage() {
+    for count in [10, 40, 200] {
+        assert_coverage(&format!("mean of {count} results without luck"), |random| {
+            // A player who makes 0.8 of the first kind of luck and 0.3 of the second.
+            let results: Vec<Controlled> = (0..count)
+                .map(|_| {
+                    let luck = [40.0 * random.normal(), 20.0 * random.normal()];
+                    let value = 200.0 + 0.8 * luck[0] + 0.3 * luck[1] + 12.0 * random.normal();
+                    Controlled { value, controls: luck.to_vec() }
+                })
+                .collect();
+            let values = without_controls(&results, &[1.0, 1.0]);
+            Interval::of_mean(&values, 0.95).contains(200.0)
+        });
+    }
+}
+
+/// Runs a tournament of four players of random strength, 30 duplicate pairs each against each.
+/// Returns whether the first of the results is the strongest, and how sure the podium says that is.
+fn podium_of_four(random: &mut RandomNumbers, mirror: bool) -> (bool, f64) {
+    let elo: Vec<f64> = (0..4).map(|_| 120.0 * random.normal()).collect();
+    let mut meetings = Vec::new();
+    for one in 0..4 {
+        for other in 0..one {
+            let score = expected_score(elo[one] - elo[other]);
+            let mut won = || f64::from(u8::from(random.unit() < score));
+            let points: Vec<f64> =
+                (0..30).map(|_| if mirror { 2.0 * won() } else { won() + won() }).collect();
+            meetings.push(Meeting::of_groups(one, other, 2, &points));
+        }
+    }
+    let fitted = Strengths::fit(4, &meetings, Strengths::PRIOR_GAMES);
+    let ranking = fitted.ranking(|_| true);
+    let strongest = (0..4).max_by(|one, other| elo[*one].total_cmp(&elo[*other]));
+    let sure = agon_stats::podium(&fitted, &ranking[..3]);
+    (strongest == Some(ranking[0]), sure.winner)
+}
+
+#[test]
+fn confidence_in_a_podium_is_calibrated() {
+    for mirror in [false, true] {
+        let mut random = RandomNumbers::new(31);
+        let mut bins = [(0u32, 0u32, 0.0); 5];
+        for _ in 0..RUNS / 4 {
+            let (is_right, sure) = podium_of_four(&mut random, mirror);
+            let bin = &mut bins[((sure * 5.0) as usize).min(4)];
+            *bin = (bin.0 + 1, bin.1 + u32::from(is_right), bin.2 + sure);
+        }
+        for (count, right, sure) in bins.into_iter().filter(|(count, ..)| *count >= 200) {
+            let (found, said) = (f64::from(right) / f64::from(count), sure / f64::from(count));
+            eprintln!("mirror {mirror}: said {said:.3}, found {found:.3} of {count}");
+            let error = (said * (1.0 - said) / f64::from(count)).sqrt();
+            assert!((found - said).abs() < 3.0 * error, "mirror {mirror}: {said} and {found}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The command line of operators.
 
+use super::PairingArg;
 use clap::{Args as ClapArgs, Subcommand};
 use std::path::PathBuf;
 
@@ -147,6 +148,9 @@ pub(crate) struct CreateArgs {
     /// A match is a best of K games; K is odd.
     #[arg(long, value_name = "K")]
     pub(crate) best_of: Option<u32>,
+    /// The order in which players are paired. Ratings come from the ladder of the game.
+    #[arg(long, value_enum)]
+    pub(crate) pairing: Option<PairingArg>,
     /// House players wait this many milliseconds before each answer, so that people can follow.
     #[arg(long, value_name = "MS")]
     pub(crate) pace: Option<u64>,

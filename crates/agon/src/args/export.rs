@@ -54,4 +54,8 @@ pub(crate) enum ExportTable {
     Games,
     /// The players in the first places, and how sure it is that they are the strongest.
     Podium,
+    /// The points per game with and without luck, and the costs of decisions.
+    Luck,
+    /// The ratings of all players after all tournaments of the log, for each game.
+    Ladders,
 }

@@ -68,6 +68,9 @@ pub(crate) struct SimulateArgs {
     /// Print the answer as JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the table as CSV.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
     /// Do not show progress on stderr.
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -2,7 +2,7 @@
 
 use super::source::{Progress, Source, address_of};
 use super::verify::read_lines;
-use crate::args::AnalyseArgs;
+use crate::args::{AnalyseArgs, ExportArgs};
 use crate::exit::{Exit, Misuse, Unreadable};
 use crate::show;
 use agon_analysis::{
@@ -77,6 +77,22 @@ pub(crate) fn standings(folder: &Path) -> Result<Option<AdjustedStandings>> {
     let wanted = Wanted { args: &args, games: Registry::standard() };
     let standings = wanted.of_path(folder)?.standings;
     Ok((!standings.players.is_empty()).then_some(standings))
+}
+
+/// The points and costs of the games that an export names.
+pub(super) fn standings_of(export: &ExportArgs) -> Result<AdjustedStandings> {
+    super::solve::use_cache(None);
+    let args = AnalyseArgs {
+        path: export.path.clone(),
+        tournament: export.tournament.clone(),
+        match_id: export.match_id.clone(),
+        game: export.game,
+        steps: false,
+        json: true,
+        quiet: true,
+    };
+    let wanted = Wanted { args: &args, games: Registry::standard() };
+    Ok(wanted.of_path(&args.path)?.standings)
 }
 
 /// Why there is nothing to show.

@@ -4,8 +4,12 @@ use super::source::open_database;
 use super::verify::read_lines;
 use crate::args::{ExportArgs, ExportTable};
 use crate::exit::{Exit, Misuse, Unreadable};
+use agon_analysis::Estimate;
 use agon_analysis::record::{GameRecord, records};
-use agon_core::{Comparison, EloInterval, Event, Line, Results, Secret, Secrets, Tournament};
+use agon_core::{
+    Comparison, EloInterval, Event, Line, Ranked, RatingSettings, Results, Secret, Secrets,
+    Statistics, TestVerdict, Tournament, TournamentId,
+};
 use agon_games::Registry;
 use agon_runner::Folder;
 use agon_store::{FileLog, Log, read_file};
@@ -24,6 +28,8 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Exit> {
     let log = Exported::open(args)?;
     let text = match args.what {
         ExportTable::Records => log.records(args)?,
+        ExportTable::Luck => luck(args)?,
+        ExportTable::Ladders => log.ladders(args)?,
         what => {
             let all = log.evaluated()?;
             match args.json {
@@ -141,6 +147,37 @@ impl Exported {
         revealed.or_else(|| self.kept.clone())
     }
 
+    /// The ratings of all players after the tournaments of this log.
+    fn ladders(&self, args: &ExportArgs) -> Result<String> {
+        let games = Registry::standard();
+        let mut statistics = Statistics::new(&games, RatingSettings::default());
+        for (name, lines) in &self.tournaments {
+            let id = TournamentId::from(name.trim_start_matches("tournament/"));
+            for line in lines {
+                let applied = statistics.apply(&id, line.at, &line.event);
+                applied.map_err(|error| Unreadable(format!("{name}: {error}")))?;
+            }
+        }
+        let ladders = games.names().into_iter().map(|game| (game, statistics.ranking(game)));
+        let ladders: Vec<_> = ladders.filter(|(_, ranking)| !ranking.is_empty()).collect();
+        if args.json {
+            let all =
+                ladders.iter().map(|(game, players)| json!({"game": game, "players": players}));
+            return Ok(format!("{}\n", Value::Array(all.collect())));
+        }
+        let mut rows = header(&["game", "rank", "player", "rating", "low", "high", "deviation"]);
+        for (game, players) in ladders {
+            for Ranked { rank, player, rating } in players {
+                let interval = rating.interval();
+                let numbers = [rating.value, interval.low, interval.high, rating.deviation];
+                let mut row = vec![game.to_owned(), rank.to_string(), player.to_string()];
+                row.extend(numbers.map(|one| number(Some(one))));
+                rows.push(row);
+            }
+        }
+        Ok(rows.iter().map(|row| csv_line(row)).collect())
+    }
+
     fn evaluated(&self) -> Result<Vec<Evaluated>> {
         let games = Registry::standard();
         let folded = self.tournaments.iter().map(|(name, lines)| {
@@ -150,6 +187,37 @@ impl Exported {
         });
         folded.collect()
     }
+}
+
+/// The table of luck and costs, from the analysis of all games.
+fn luck(args: &ExportArgs) -> Result<String> {
+    let standings = super::analyse::standings_of(args)?;
+    if args.json {
+        return Ok(format!("{}\n", json!(standings)));
+    }
+    let mut head = vec!["player".to_owned(), "games".to_owned()];
+    for what in ["points", "without_luck", "cost_per_decision", "cost_per_game"] {
+        head.extend(["", "_low", "_high"].map(|bound| format!("{what}{bound}")));
+    }
+    head.extend(["luck", "decisions", "mistakes"].map(String::from));
+    let bounds = |estimate: Option<&Estimate>| {
+        let interval = estimate.and_then(|estimate| estimate.interval);
+        let [low, high] = interval.map_or([None; 2], |bounds| bounds.map(Some));
+        [estimate.map(|estimate| estimate.mean), low, high].map(number)
+    };
+    let mut rows = vec![head];
+    for cost in &standings.costs {
+        let own = standings.players.iter().find(|one| one.player == cost.player);
+        let mut row = vec![cost.player.to_string(), cost.games.to_string()];
+        row.extend(bounds(own.map(|own| &own.raw)));
+        row.extend(bounds(own.map(|own| &own.adjusted)));
+        row.extend(bounds(Some(&cost.per_decision)));
+        row.extend(bounds(Some(&cost.per_game)));
+        row.push(number(own.map(|own| own.luck)));
+        row.extend([cost.decisions, cost.mistakes].map(|count| count.to_string()));
+        rows.push(row);
+    }
+    Ok(rows.iter().map(|row| csv_line(row)).collect())
 }
 
 fn record_json(record: &GameRecord) -> Value {
@@ -180,7 +248,10 @@ fn as_csv(what: ExportTable, all: &[Evaluated]) -> String {
     let mut rows = Vec::new();
     for one in all {
         let table = match what {
-            ExportTable::Standings | ExportTable::Records => standings(&one.results),
+            ExportTable::Standings
+            | ExportTable::Records
+            | ExportTable::Luck
+            | ExportTable::Ladders => standings(&one.results),
             ExportTable::Strengths => strengths(one),
             ExportTable::Pairs => pairs(one),
             ExportTable::CrossTable => cross_table(one),
@@ -195,7 +266,7 @@ fn as_csv(what: ExportTable, all: &[Evaluated]) -> String {
 }
 
 /// A line of CSV (RFC 4180, but with a plain line end).
-fn csv_line(cells: &[String]) -> String {
+pub(super) fn csv_line(cells: &[String]) -> String {
     let cells = cells.iter().map(|cell| match cell.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
         false => cell.clone(),
@@ -307,6 +378,11 @@ fn pairs(Evaluated { results, comparison }: &Evaluated) -> Vec<Vec<String>> {
         "high",
         "superiority",
         "pairs",
+        "llr",
+        "llr_lower",
+        "llr_upper",
+        "verdict",
+        "tested",
     ]);
     for one in &comparison.pairs {
         let mut row =
@@ -316,6 +392,15 @@ fn pairs(Evaluated { results, comparison }: &Evaluated) -> Vec<Vec<String>> {
         row.push(number(Some(one.superiority)));
         let counts = one.pairs.map(|counts| counts.map(|count| count.to_string()).join(" "));
         row.push(counts.unwrap_or_default());
+        let test = one.test.as_ref();
+        let ratios = test.map_or([None; 3], |test| [test.llr, test.lower, test.upper].map(Some));
+        row.extend(ratios.map(number));
+        row.push(test.map_or(String::new(), |test| match test.verdict {
+            Some(TestVerdict::H0) => "h0".into(),
+            Some(TestVerdict::H1) => "h1".into(),
+            None => "none".into(),
+        }));
+        row.push(test.map_or(String::new(), |test| test.player.to_string()));
         rows.push(row);
     }
     rows

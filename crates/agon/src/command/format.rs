@@ -1,15 +1,17 @@
 //! `agon format simulate`: how often each format finds the best player.
 
+use super::export::csv_line;
 use crate::args::{FormatArgs, FormatCommand, SeedingArg, SimulateArgs};
 use crate::exit::{Exit, Misuse};
 use crate::show;
 use agon_analysis::simulate::{
     Candidate, Estimate, Question, Seeding, Simulated, recommended, simulate,
 };
-use agon_core::Format;
+use agon_core::{Format, PlayerName};
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -45,7 +47,7 @@ fn simulation(args: &SimulateArgs) -> Result<Exit> {
     };
     let (candidates, seats) = candidates(args)?;
     let total = candidates.len() as u32 * args.runs;
-    let progress = Progress::new(total, args.quiet || args.json);
+    let progress = Progress::new(total, args.quiet || args.json || args.csv);
     let (mut simulated, mut left_out) = (Vec::new(), Vec::new());
     for (at, candidate) in candidates.iter().enumerate() {
         let before = at as u32 * args.runs;
@@ -71,6 +73,7 @@ fn simulation(args: &SimulateArgs) -> Result<Exit> {
             });
             format!("{answer}\n")
         }
+        false if args.csv => as_csv(&simulated, best),
         false => as_text(&simulated, best, &left_out, args.want),
     };
     super::print(&text)?;
@@ -132,6 +135,51 @@ fn candidates(args: &SimulateArgs) -> Result<(Vec<Candidate>, RangeInclusive<usi
     Ok((each.collect(), seats))
 }
 
+/// Reads the names and ratings of a rating list, for the players of a run.
+pub(crate) fn read_named_ratings(path: &Path) -> Result<BTreeMap<PlayerName, i64>> {
+    let unread = |error| Misuse(format!("failed to read {}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(unread)?;
+    let rated = match serde_json::from_str::<Value>(&text) {
+        Ok(ladder) => {
+            let players = ladder["players"].as_array().cloned().unwrap_or_default();
+            let one = |one: &Value| {
+                let name = one["player"].as_str()?.to_owned();
+                Some((name, one["rating"]["value"].as_f64()?))
+            };
+            players.iter().map(one).collect()
+        }
+        Err(_) => named_ratings_of_csv(&text),
+    };
+    let rated: Option<Vec<(String, f64)>> = rated;
+    let rated = rated.filter(|all| !all.is_empty()).ok_or_else(|| invalid_list(path))?;
+    let named = rated.into_iter().map(|(name, rating)| {
+        let player = PlayerName::new(&name).map_err(|error| Misuse(format!("{name}: {error}")))?;
+        Ok((player, rating.round() as i64))
+    });
+    named.collect()
+}
+
+fn invalid_list(path: &Path) -> Misuse {
+    let why = "a rating list is CSV with the columns player and rating, or a ladder as JSON";
+    Misuse(format!("invalid rating list {}: {why}", path.display()))
+}
+
+/// The columns `player` and `rating` of a CSV file.
+fn named_ratings_of_csv(text: &str) -> Option<Vec<(String, f64)>> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let cells = |line: &str| -> Vec<String> {
+        line.split(',').map(|cell| cell.trim().trim_matches('"').to_owned()).collect()
+    };
+    let head = cells(lines.next()?);
+    let column = |name: &str| head.iter().position(|one| one == name);
+    let (player, rating) = (column("player")?, column("rating")?);
+    let row = |line: &str| {
+        let cells = cells(line);
+        Some((cells.get(player)?.clone(), cells.get(rating)?.parse().ok()?))
+    };
+    lines.map(row).collect()
+}
+
 /// Reads a rating list: CSV, or the answer of a ladder as JSON.
 fn read_ratings(path: &Path) -> Result<Vec<f64>> {
     let unread = |error| Misuse(format!("failed to read {}: {error}", path.display()));
@@ -143,11 +191,7 @@ fn read_ratings(path: &Path) -> Result<Vec<f64>> {
         }
         Err(_) => ratings_of_csv(&text),
     };
-    ratings.filter(|all| !all.is_empty()).ok_or_else(|| {
-        let file = path.display();
-        let why = "a rating list is CSV with the columns player and rating, or a ladder as JSON";
-        Misuse(format!("invalid rating list {file}: {why}")).into()
-    })
+    ratings.filter(|all| !all.is_empty()).ok_or_else(|| invalid_list(path).into())
 }
 
 /// The column `rating` of a CSV file.
@@ -158,6 +202,25 @@ fn ratings_of_csv(text: &str) -> Option<Vec<f64>> {
     let column = head.iter().position(|name| *name == "rating")?;
     let cell = |line: &str| line.split(',').nth(column)?.trim().parse::<f64>().ok();
     lines.map(cell).collect()
+}
+
+fn as_csv(simulated: &[Simulated], best: Option<&Simulated>) -> String {
+    let mut head = ["format", "best_of", "runs"].map(String::from).to_vec();
+    for what in ["best_wins", "top_three", "games", "seconds"] {
+        head.extend(["", "_low", "_high"].map(|bound| format!("{what}{bound}")));
+    }
+    head.extend(["rounds", "recommended"].map(String::from));
+    let mut text = csv_line(&head);
+    for one in simulated {
+        let mut row = vec![one.format.clone(), one.best_of.to_string(), one.runs.to_string()];
+        for Estimate { value, low, high } in [one.best_wins, one.top_three, one.games, one.seconds]
+        {
+            row.extend([value, low, high].map(|number| format!("{number:.4}")));
+        }
+        row.extend([format!("{:.4}", one.rounds), (best == Some(one)).to_string()]);
+        text.push_str(&csv_line(&row));
+    }
+    text
 }
 
 fn as_text(
@@ -272,6 +335,8 @@ mod tests {
         assert_eq!(ratings_of_csv(text), Some(vec![1612.5, 1400.0]));
         assert_eq!(ratings_of_csv("player,points\nann,3\n"), None);
         assert_eq!(ratings_of_csv("player,rating\nann,many\n"), None);
+        let named = named_ratings_of_csv("rank,player,rating\n1,ann,1612.5\n2,\"bob\",1400\n");
+        assert_eq!(named, Some(vec![("ann".into(), 1612.5), ("bob".into(), 1400.0)]));
     }
 
     #[test]

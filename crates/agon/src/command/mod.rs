@@ -23,6 +23,7 @@ mod verify;
 mod watch;
 
 pub(crate) use analyse::Analysis;
+pub(crate) use format::read_named_ratings;
 
 use crate::args::{Args, Command};
 use crate::exit::Exit;

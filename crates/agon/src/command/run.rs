@@ -226,7 +226,10 @@ fn finish(args: &RunArgs, folder: &Folder, command: &str, outcome: &RunOutcome) 
         String::from_utf8(text).context("failed to read the results just written")?
     } else {
         let colour = show::colour(std::io::stdout().is_terminal());
-        let shown = show::results(results, colour);
+        let mut shown = show::results(results, colour);
+        if args.reasons {
+            shown.push_str(&show::reasons(results, colour));
+        }
         let luck = luck_and_skill(folder, results, colour);
         format!("{shown}{luck}Log and results: {dir}\nCheck them with: agon verify {dir}\n")
     };

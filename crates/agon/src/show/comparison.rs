@@ -21,6 +21,9 @@ pub(crate) fn comparison(comparison: &Comparison, colour: bool) -> String {
             let _ = writeln!(out, "{}", versus(pair));
         }
     }
+    if comparison.players.len() > 4 {
+        let _ = writeln!(out, "{}", pairs(comparison, colour));
+    }
     for test in comparison.pairs.iter().filter_map(|pair| pair.test.as_ref()) {
         let _ = writeln!(out, "{}", paint(&verdict(test), "1", colour));
     }
@@ -61,6 +64,30 @@ fn strengths(comparison: &Comparison, colour: bool) -> String {
         ]);
     }
     table(&rows, &[0, 2, 3, 4, 5, 6], colour)
+}
+
+/// Everybody against everybody, a line for each pair.
+fn pairs(comparison: &Comparison, colour: bool) -> String {
+    let head = ["player", "against", "won", "drawn", "lost", "Elo", "95 %", "stronger"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    for pair in comparison.pairs.iter().take(SHOWN) {
+        rows.push(vec![
+            pair.one.to_string(),
+            pair.other.to_string(),
+            pair.won.to_string(),
+            pair.drawn.to_string(),
+            pair.lost.to_string(),
+            number(pair.elo.value),
+            interval(&pair.elo),
+            percent(pair.superiority),
+        ]);
+    }
+    let mut text = table(&rows, &[2, 3, 4, 5, 6, 7], colour);
+    let rest = comparison.pairs.len().saturating_sub(SHOWN);
+    if rest > 0 {
+        let _ = writeln!(text, "… and {rest} more pairs: agon export --what pairs");
+    }
+    text
 }
 
 /// Two players in one line.

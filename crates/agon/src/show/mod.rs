@@ -13,7 +13,7 @@ pub(crate) use analysis::{analysis, luck_of_game, standings as adjusted_standing
 pub(crate) use exam::{ExamProgress, exam};
 pub(crate) use live::{of_match, on_wires, tournament};
 pub(crate) use progress::Progress;
-pub(crate) use results::results;
+pub(crate) use results::{reasons, results};
 pub(crate) use sandbox::protections;
 
 /// Returns whether to use ANSI colours.

@@ -42,6 +42,23 @@ pub(crate) fn results(results: &Results, colour: bool) -> String {
     out
 }
 
+/// The reason of every pairing and every bye, round by round.
+pub(crate) fn reasons(results: &Results, colour: bool) -> String {
+    let mut out = format!("{}\n", paint("Pairings and byes", "1", colour));
+    for round in &results.rounds {
+        for report in &round.matches {
+            let names: Vec<&str> = report.players.iter().map(PlayerName::as_str).collect();
+            let _ = writeln!(out, "  {} {}: {}", report.id, names.join(" – "), report.reason);
+        }
+        for bye in &round.byes {
+            let name = bye.player.as_ref().map_or("nobody", PlayerName::as_str);
+            let _ = writeln!(out, "  round {}, bye for {name}: {}", round.round, bye.reason);
+        }
+    }
+    out.push('\n');
+    out
+}
+
 fn winners(results: &Results) -> String {
     let names: Vec<&str> = results.winners.iter().map(PlayerName::as_str).collect();
     match (&names[..], results.status.as_str()) {

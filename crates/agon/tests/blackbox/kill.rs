@@ -159,6 +159,15 @@ fn swiss() {
     killed_format("swiss", "share");
 }
 
+/// A format with programs among its players.
+#[test]
+fn swiss_of_programs() {
+    let names = ["greedy", "random", "random", "greedy", "random", "random", "greedy", "random"];
+    let mut flags = vec!["--game", "fish", "--format", "swiss:rounds=3"];
+    flags.extend(["--game-config", r#"{"rows":4,"columns":3}"#]);
+    killed_runs_equal_an_undisturbed_one(&flags, &eight(names));
+}
+
 #[test]
 fn swiss_at_tables() {
     killed_format("swiss:min=2,max=4,rounds=3", "share");

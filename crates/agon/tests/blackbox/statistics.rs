@@ -160,3 +160,67 @@ fn simulation_of_formats_recommends_the_cheapest_that_is_good_enough() {
     assert_eq!(unknown.code, Some(2));
     assert!(unknown.stderr.contains("there is no format \"chess\"; there are: "), "{unknown:#?}");
 }
+
+#[test]
+fn sequential_tests_luck_and_ladders_are_exported() {
+    let place = Place::new();
+    let mut args = vec!["run", "--preset", "yahtzee-class", "--sprt", "elo1=300", "pairs=4"];
+    args.extend(["--seed", "2", "--out", "cup", "--quiet", "--player", "house:greedy"]);
+    args.push("house:random");
+    place.good(&args);
+    let table = |what: &str| -> Vec<Vec<String>> {
+        let text = place.good(&["export", "cup", "--what", what]).stdout;
+        text.lines().map(|line| line.split(',').map(String::from).collect()).collect()
+    };
+    let cell = |table: &[Vec<String>], row: usize, name: &str| {
+        let column = table[0].iter().position(|one| one == name);
+        table[row][column.unwrap_or_else(|| panic!("{name} in {:?}", table[0]))].clone()
+    };
+    let pairs = table("pairs");
+    assert_eq!(cell(&pairs, 1, "tested"), "greedy");
+    assert!(["h1", "none"].contains(&&*cell(&pairs, 1, "verdict")), "{pairs:?}");
+    assert!(cell(&pairs, 1, "llr").parse::<f64>().unwrap() > 0.0, "{pairs:?}");
+    let luck = table("luck");
+    assert_eq!(luck.len(), 3);
+    let greedy = (1..3).find(|row| cell(&luck, *row, "player") == "greedy").expect("a row");
+    let number = |name: &str| cell(&luck, greedy, name).parse::<f64>().expect("a number");
+    assert!(number("without_luck_low") < number("without_luck"), "{luck:?}");
+    assert!(number("cost_per_decision") > 0.0 && number("decisions") > 0.0, "{luck:?}");
+    let ladders = table("ladders");
+    assert_eq!(cell(&ladders, 1, "game"), "yahtzee");
+    assert_eq!(cell(&ladders, 1, "player"), "greedy", "the winner leads: {ladders:?}");
+    // A ladder is a rating list.
+    place.good(&["export", "cup", "--what", "ladders", "--out", "ladder.csv"]);
+    let mut args = vec!["run", "--preset", "yahtzee-class", "--pairing", "rating", "--ratings"];
+    args.extend(["ladder.csv", "--seed", "2", "--out", "next", "--quiet", "--player"]);
+    args.extend(["a=house:random", "random=house:random", "b=house:random", "greedy=house:greedy"]);
+    place.good(&args);
+    let results = place.results("next");
+    let first = &results["rounds"][0]["matches"];
+    let players: Vec<&Value> = [0, 1].map(|at| &first[at]["players"][0]).to_vec();
+    assert!(players.contains(&&"greedy".into()) && players.contains(&&"random".into()), "{first}");
+    let mut args = vec!["format", "simulate", "--strengths", "100", "0", "0", "--runs", "20"];
+    args.extend(["--format", "bracket", "round-robin", "--best-of", "1", "--csv", "--want", "1"]);
+    let csv = place.good(&args).stdout;
+    assert!(csv.starts_with("format,best_of,runs,best_wins,best_wins_low,"), "{csv}");
+    assert!(csv.contains("\nround-robin,1,20,") && csv.contains(",true\n"), "{csv}");
+}
+
+#[test]
+fn summary_lists_pairs_and_reasons() {
+    let place = Place::new();
+    let mut args = vec!["run", "--game", "fish", "--format", "swiss:rounds=2", "--seed", "4"];
+    args.extend(["--game-config", r#"{"rows":4,"columns":3}"#, "--reasons", "--out", "cup"]);
+    args.extend(["--quiet", "--player"]);
+    let players: Vec<String> = (1..=5).map(|number| format!("p{number}=house:random")).collect();
+    args.extend(players.iter().map(String::as_str));
+    let printed = place.good(&args).stdout;
+    let results = place.results("cup");
+    let round = &results["rounds"][1];
+    let reason = round["matches"][0]["reason"].as_str().expect("a reason");
+    assert!(printed.contains(&format!(": {reason}\n")), "{printed}");
+    let bye = &round["byes"][0];
+    let (player, why) = (bye["player"].as_str().unwrap(), bye["reason"].as_str().unwrap());
+    assert!(printed.contains(&format!("round 2, bye for {player}: {why}")), "{printed}");
+    assert!(printed.contains("against") && printed.contains("stronger"), "{printed}");
+}

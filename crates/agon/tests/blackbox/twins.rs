@@ -86,3 +86,13 @@ fn python_players() {
         all_equal(&["--preset", preset], &line_ups);
     }
 }
+
+/// Champions count steps and not time, so two runs of them are equal.
+#[test]
+fn champions_play_the_same_twice() {
+    let champions: Vec<String> =
+        ["p1=house:champion", "p2=house:champion"].map(String::from).to_vec();
+    let board = ["--preset", "fish", "--game-config", r#"{"rows":4,"columns":4}"#];
+    all_equal(&board, &[champions.clone(), champions.clone()]);
+    all_equal(&["--preset", "yahtzee-class"], &[champions.clone(), champions]);
+}

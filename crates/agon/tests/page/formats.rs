@@ -35,3 +35,38 @@ fn simulated_formats_are_drawn_with_their_options_and_intervals() {
     assert_eq!(browser.eval("document.querySelectorAll('.tag.good').length"), 1);
     accessible_in_every_look(&mut browser, "simulated formats");
 }
+
+#[test]
+fn finished_tournament_lists_performances_and_pairs() {
+    let world = World::start();
+    world.house_cup("dice", "yahtzee-league", &["house:greedy", "house:optimal", "house:random"]);
+    world.until_over("dice");
+    let comparison = world.get("/api/v1/tournaments/dice/comparison");
+    let mut browser = world.browser("#/tournament/dice");
+    let card = "[aria-label=\"How sure is this?\"]";
+    browser.until_true("the card is there", &format!("document.querySelector('{card}') !== null"));
+    browser.click(&format!("{card} summary"), "Performance and pairs");
+    let mut rows = |label: &str| {
+        browser.eval(&format!(
+            "[...document.querySelectorAll('{card} [aria-label={label}] tbody tr')].map(row =>
+               [...row.children].map(cell => cell.textContent.trim()))"
+        ))
+    };
+    let (players, pairs) = (rows("Strengths"), rows("Pairs"));
+    for (row, one) in
+        players.as_array().unwrap().iter().zip(comparison["players"].as_array().unwrap())
+    {
+        let shown: f64 = row[5].as_str().unwrap().replace('\u{2212}', "-").parse().unwrap();
+        assert_eq!(row[0], one["player"]);
+        assert!((shown - one["performance"].as_f64().unwrap()).abs() < 0.51, "{row} {one}");
+    }
+    for (row, one) in pairs.as_array().unwrap().iter().zip(comparison["pairs"].as_array().unwrap())
+    {
+        let sure = one["superiority"].as_f64().unwrap() * 100.0;
+        let shown: f64 =
+            row[4].as_str().unwrap().trim_end_matches(['%', '\u{a0}']).parse().unwrap();
+        assert!((shown - sure).abs() < 0.051, "{row} {one}");
+    }
+    assert_eq!((players.as_array().unwrap().len(), pairs.as_array().unwrap().len()), (3, 3));
+    accessible_in_every_look(&mut browser, "performances and pairs");
+}

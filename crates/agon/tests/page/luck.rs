@@ -58,7 +58,7 @@ fn tournament_shows_points_with_and_without_luck_and_their_intervals() {
 #[test]
 fn tournament_of_a_game_without_luck_says_so_and_shows_the_cost_of_decisions() {
     let world = World::start();
-    world.house_cup("ice", "fish-league", &["house:greedy", "house:random", "house:search:1"]);
+    world.house_cup("ice", "fish-league", &["house:greedy", "house:random", "house:level-3"]);
     world.until_over("ice");
     let path = "/api/v1/tournaments/ice/analysis";
     until("it is analysed", || world.send("GET", None, path, &Value::Null).0 == 200);

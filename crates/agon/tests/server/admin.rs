@@ -72,6 +72,60 @@ fn created_tournament_plays_duplicate_games() {
 }
 
 #[test]
+fn created_tournament_has_the_format_and_pairing_that_were_given() {
+    let place = Place::new("");
+    let server = Server::start(&place);
+    let mut create = vec!["tournament", "create", "cup", "--preset", "yahtzee-class"];
+    create.extend(["--format", "groups:size=2 -> top 2", "--pairing", "order", "--named"]);
+    create.extend(["house:greedy", "house:random", "house:optimal", "house:level-1"]);
+    must(&place, &server, &create);
+    until("the cup is over", || place.is_over("cup"));
+    let raw = must(&place, &server, &["--json", "tournament", "show", "cup"]);
+    let raw: Value = serde_json::from_str(&raw).expect("JSON");
+    let policy = &raw["plan"]["policy"];
+    assert_eq!(policy["pairing"], "order");
+    let stages = &policy["format"]["stages"];
+    assert_eq!((&stages[0]["format"]["size"], &stages[1]["players"]), (&2.into(), &2.into()));
+    assert_eq!(raw["results"]["rounds"].as_array().map(Vec::len), Some(2), "a final: {raw}");
+    place.verify();
+}
+
+/// The tournament, and not the lobby, records the edition of the rules of until-sure.
+#[test]
+fn log_of_until_sure_over_pairs_verifies() {
+    let place = Place::new("");
+    let server = Server::start(&place);
+    let create = ["tournament", "create", "cup", "--preset", "yahtzee-sure", "--named"];
+    must(&place, &server, &[&create[..], &["house:greedy", "house:random"]].concat());
+    until("the cup is over", || place.is_over("cup"));
+    let raw = must(&place, &server, &["--json", "tournament", "show", "cup"]);
+    let raw: Value = serde_json::from_str(&raw).expect("JSON");
+    assert_eq!(raw["plan"]["policy"]["format"]["pairs"], true, "{raw}");
+    place.verify();
+}
+
+#[test]
+fn operator_enters_a_player_into_a_running_tournament() {
+    let place = Place::new("");
+    let server = Server::start(&place);
+    let mut create = vec!["tournament", "create", "cup", "--preset", "yahtzee-class"];
+    create.extend(["--format", "swiss:rounds=3", "--pace", "20"]);
+    create.extend(["--named", "house:greedy", "house:random"]);
+    must(&place, &server, &create);
+    let enter = ["tournament", "enter", "cup", "house:level-1", "--why", "came late"];
+    must(&place, &server, &enter);
+    until("the cup is over", || place.is_over("cup"));
+    let raw = must(&place, &server, &["--json", "tournament", "show", "cup"]);
+    let raw: Value = serde_json::from_str(&raw).expect("JSON");
+    let rounds = raw["results"]["rounds"].as_array().expect("rounds").clone();
+    let plays = |round: &Value| round.to_string().contains("house:level-1");
+    assert_eq!(rounds.iter().map(plays).collect::<Vec<_>>(), [false, true, true], "{raw}");
+    let (code, said) = admin(&place, &server, &enter);
+    assert_eq!(code, Some(1), "{said}");
+    place.verify();
+}
+
+#[test]
 fn refusals_are_one_sentence_with_what_to_do() {
     let place = Place::new("");
     let server = Server::start(&place);

@@ -281,7 +281,7 @@ macro_rules! formats {
             }
 
             /// Makes the format follow the current edition of its rules, in a new tournament.
-            pub(super) fn use_current_rules(&mut self, rules: &MatchRules) {
+            pub(crate) fn use_current_rules(&mut self, rules: &MatchRules) {
                 match self {
                     $($(#[cfg($cfg)])? Format::$format(format) => format.use_current_rules(rules)),*
                 }

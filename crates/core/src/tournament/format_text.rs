@@ -9,6 +9,9 @@ use super::{Format, Stage, Stages};
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
+/// Fields of formats that nobody chooses: the name, and the edition of the rules of until-sure.
+const NO_OPTIONS: [&str; 2] = ["kind", "pairs"];
+
 impl Format {
     /// Reads a format for games with this many seats; the error says what is wrong.
     pub fn read(text: &str, seats: &RangeInclusive<usize>) -> Result<Format, String> {
@@ -106,7 +109,7 @@ impl Format {
         };
         let mut names = fields(own);
         names.extend(fields(defined));
-        names.retain(|name| name != "kind");
+        names.retain(|name| !NO_OPTIONS.contains(&name.as_str()));
         names.sort();
         names
     }

@@ -59,7 +59,10 @@ pub fn agree(
 fn started_as<'a>(plan: &'a TournamentPlan, started: &TournamentPlan) -> Option<&'a [PlayerName]> {
     let late = plan.players.strip_prefix(&started.players[..])?;
     let first = TournamentPlan { players: started.players.clone(), ..plan.clone() };
-    (first == *started).then_some(late)
+    // The tournament itself records which edition of the format's rules it follows.
+    let mut current = started.clone();
+    current.policy.format.use_current_rules(&started.policy.rules);
+    (first == *started || first == current).then_some(late)
 }
 
 /// Checks that a tournament ended as the lobby says.

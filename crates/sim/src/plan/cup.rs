@@ -112,8 +112,15 @@ fn newer_format(rng: &mut Rng, policy: &mut Value) {
         1 => (json!({"kind": "swiss", "tie_breaks": tie_breaks}), ties),
         2 => (json!({"kind": "swiss", "rounds": 2, "min": 2, "max": rng.between(3, 4)}), "share"),
         3 => (json!({"kind": "double-elimination", "reset": rng.chance(700)}), "replay"),
-        4 => (json!({"kind": "groups", "size": rng.between(2, 3)}), ties),
-        5 => (json!({"kind": "gauntlet", "cycles": rng.between(1, 2)}), ties),
+        4 => {
+            let (size, cycles) = (rng.between(2, 3), rng.between(1, 2));
+            (json!({"kind": "groups", "size": size, "cycles": cycles}), ties)
+        }
+        5 => {
+            let (challengers, cycles) = (rng.between(1, 2), rng.between(1, 2));
+            let format = json!({"kind": "gauntlet", "challengers": challengers, "cycles": cycles});
+            (format, ties)
+        }
         6 => {
             let mut arena = json!({"kind": "arena", "rounds": rng.between(1, 4)});
             if rng.chance(500) {
@@ -151,7 +158,10 @@ fn yahtzee_policy(rng: &mut Rng) -> Value {
     if rng.chance(300) {
         let ties = *rng.pick(&["share", "replay"]);
         policy["format"] = match ties {
-            "share" => json!({"kind": "round-robin", "tie_breaks": ["luck-adjusted", "games"]}),
+            "share" => {
+                let kind = *rng.pick(&["round-robin", "swiss", "groups"]);
+                json!({"kind": kind, "tie_breaks": ["luck-adjusted", "games"]})
+            }
             _ => json!({"kind": "round-robin"}),
         };
         policy["match"]["ties"] = json!(ties);

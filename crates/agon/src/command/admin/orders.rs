@@ -123,6 +123,9 @@ fn policy(args: &CreateArgs) -> Result<Option<Value>> {
     if let Some(best_of) = args.best_of {
         policy["match"]["best_of"] = json!(best_of);
     }
+    if let Some(pairing) = args.pairing {
+        policy["pairing"] = json!(pairing.policy());
+    }
     if let Some(pace) = args.pace {
         policy["match"]["time"]["house_pace_ms"] = json!(pace);
     }
