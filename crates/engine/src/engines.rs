@@ -246,6 +246,9 @@ pub(crate) struct CellEngines {
     given: BTreeSet<TournamentId>,
     /// The tournaments that are on their way to another engine.
     pub(crate) moves: Moves,
+    /// True once every tournament that ran before the start is resumed. One that moved before would
+    /// be resumed twice.
+    pub(crate) may_rebalance: bool,
     /// The tournaments that an operator has moved. They stay where they are.
     pinned: BTreeSet<TournamentId>,
 }

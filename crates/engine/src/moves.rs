@@ -52,7 +52,8 @@ impl Engine {
     pub(crate) fn rebalance(&mut self) {
         let has_nodes = matches!(self.services.settings.role, EngineRole::LobbyOfNodes { .. });
         let is_busy = !self.cell_engines.moves.is_empty() || self.cells.is_resuming_any();
-        if !has_nodes || is_busy || self.services.stopping {
+        let is_allowed = self.cell_engines.may_rebalance && !self.services.stopping;
+        if !has_nodes || is_busy || !is_allowed {
             return;
         }
         let Some((from, to, players_max)) = self.cell_engines.imbalance() else { return };

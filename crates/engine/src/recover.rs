@@ -111,6 +111,8 @@ impl Engine {
             }
         }
         self.cells.all_resumed();
+        self.cell_engines.may_rebalance = true;
+        self.rebalance();
         Ok(())
     }
 

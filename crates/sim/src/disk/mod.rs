@@ -26,6 +26,8 @@ pub(crate) struct Entry {
     pub(crate) text: String,
     pub(crate) line: Line,
     pub(crate) writer: u32,
+    /// True if the server had read or written every event before it.
+    pub(crate) knows_all: bool,
     /// When the server handed it to the log, which is when it was decided.
     pub(crate) submitted_at: Timestamp,
     /// When it became durable.
@@ -58,6 +60,8 @@ struct State {
     /// The problem of a snapshot that was taken before its events were durable.
     early: Option<String>,
     index: Index,
+    /// How many events of each stream servers have read or written.
+    known: BTreeMap<(u32, String), u64>,
     /// When records were submitted, by writer, stream and expected version.
     submitted: BTreeMap<(u32, Arc<str>, u64), Timestamp>,
     rng: Rng,
@@ -93,6 +97,7 @@ impl Disk {
             snapshots: VecDeque::new(),
             early: None,
             index: Index::default(),
+            known: BTreeMap::new(),
             submitted: BTreeMap::new(),
             rng,
             pace,
@@ -347,7 +352,12 @@ impl State {
         let durable_at = self.now;
         self.index.add(&line, durable_at);
         let entries = self.streams.entry(stream.to_owned()).or_default();
-        entries.push(Entry { text, line, writer, submitted_at, durable_at });
+        let known = self.known.entry((writer, stream.to_owned())).or_default();
+        let knows_all = *known >= entries.len() as u64;
+        entries.push(Entry { text, line, writer, knows_all, submitted_at, durable_at });
+        if knows_all {
+            *known = entries.len() as u64;
+        }
     }
 
     /// Removes the last record of a match that was acknowledged to a server.
@@ -365,8 +375,12 @@ impl State {
         self.index_again();
     }
 
-    /// Builds the index again, after events were removed.
+    /// Builds the index again, after events were removed. No server knows those any more.
     fn index_again(&mut self) {
+        for ((_, stream), known) in &mut self.known {
+            let version = self.streams.get(stream).map_or(0, Vec::len) as u64;
+            *known = version.min(*known);
+        }
         let mut index = Index::default();
         let entries = self.streams.values().flatten();
         entries.for_each(|entry| index.add(&entry.line, entry.durable_at));
@@ -427,7 +441,9 @@ impl Log for Port {
 
     fn load(&self, stream: &str, after: u64) -> Result<Vec<String>, LogError> {
         self.connect()?;
-        let state = self.disk.state();
+        let mut state = self.disk.state();
+        let version = state.version(stream);
+        state.known.insert((self.writer, stream.to_owned()), version);
         let entries = state.streams.get(stream).map_or(&[][..], Vec::as_slice);
         let skip = usize::try_from(after).unwrap_or(usize::MAX).min(entries.len());
         let texts = entries[skip..].iter().map(|entry| match state.sabotage {
