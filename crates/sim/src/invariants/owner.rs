@@ -1,5 +1,5 @@
-//! One owner per stream: a server that lost a stream to another never writes it again, unless it has
-//! read all that the others wrote. Tournaments move between nodes, also back.
+//! One owner per stream: a server that lost a stream to another never writes it again, unless it
+//! has read all that the others wrote. Tournaments move between nodes, also back.
 
 use super::Streams;
 use crate::world::World;
