@@ -33,7 +33,7 @@ const LONG_FUNCTIONS: &[(&str, &str)] = &[
 ];
 
 /// How many lines of comments are too wide. The number may only shrink.
-const WIDE_COMMENTS_MAX: usize = 100;
+const WIDE_COMMENTS_MAX: usize = 80;
 
 /// Functions of tests that may sleep: they make a machine busy or a load uneven, and wait for
 /// nothing.
