@@ -58,8 +58,12 @@ impl Cluster {
     pub(crate) fn node_with(&self, name: &str, more: &str) -> Node {
         let config = std::fs::read_to_string(self.place.path("agon.toml")).expect("a file");
         let file = self.place.path(&format!("{name}.toml"));
-        // First, because tables may follow.
-        std::fs::write(file, format!("{more}\n{config}")).expect("a file");
+        // A table ends the settings before it.
+        let all = match more.starts_with('[') {
+            true => format!("{config}\n{more}"),
+            false => format!("{more}\n{config}"),
+        };
+        std::fs::write(file, all).expect("a file");
         self.node(name)
     }
 
