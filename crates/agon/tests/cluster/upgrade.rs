@@ -69,5 +69,5 @@ fn new_kinds_of_events_wait_until_every_node_reads_them_and_old_nodes_never_play
     new.await_ready();
     assert!(!old.is_ready());
     let (_, said) = cluster.place.agon(&["cluster", "status", "--store", &cluster.url]);
-    assert!(said.contains("up to version 2, which these nodes cannot read"), "{said}");
+    assert!(said.contains("up to version 3, which these nodes cannot read"), "{said}");
 }
