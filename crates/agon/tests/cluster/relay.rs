@@ -95,7 +95,7 @@ fn killed_nodes_cost_players_on_other_nodes_nothing() {
 /// An upgrade restarts the nodes in this order: the node with the lobby is the last.
 #[test]
 fn rolling_restart_of_all_nodes_costs_nobody_anything() {
-    let cluster = Cluster::with_bus(&cup(41));
+    let cluster = Cluster::with_bus(&cup(25));
     let nodes = three_nodes(&cluster);
     nodes.iter().for_each(Node::await_ready);
     let mut players = players_everywhere(&cluster, &nodes);
@@ -230,7 +230,7 @@ fn connect_from(from: [u8; 4], to: &str) -> TcpStream {
 
 #[test]
 fn restarted_bus_costs_relayed_players_nothing() {
-    let mut cluster = Cluster::with_bus(&cup(31));
+    let mut cluster = Cluster::with_bus(&cup(21));
     let nodes = three_nodes(&cluster);
     nodes.iter().for_each(Node::await_ready);
     let mut players = players_everywhere(&cluster, &nodes);

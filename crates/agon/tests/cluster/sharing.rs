@@ -143,7 +143,7 @@ fn lost_bus_costs_nobody_anything() {
 
 #[test]
 fn node_that_joins_later_gets_running_tournaments_until_the_load_is_even() {
-    let cluster = Cluster::with_bus(&cups(35));
+    let cluster = Cluster::with_bus(&cups(17));
     let a = cluster.node("a");
     a.await_ready();
     let nodes = [&a];
@@ -161,7 +161,7 @@ fn node_that_joins_later_gets_running_tournaments_until_the_load_is_even() {
 
 #[test]
 fn refused_record_drops_its_tournament_and_nothing_else() {
-    let cluster = Cluster::new(&cups(15));
+    let cluster = Cluster::new(&cups(7));
     let a = cluster.node("a");
     a.await_ready();
     let names = CUPS.iter().flat_map(|(_, players)| players);
@@ -186,7 +186,7 @@ fn refused_record_drops_its_tournament_and_nothing_else() {
 
 #[test]
 fn drained_node_gives_everything_back_and_takes_no_work_until_it_is_undrained() {
-    let cluster = Cluster::with_bus(&cups(25));
+    let cluster = Cluster::with_bus(&cups(17));
     let nodes = three_nodes(&cluster);
     let mut players = players(&cluster, &nodes);
     begin(&cluster);

@@ -140,7 +140,7 @@ fn refusals_are_one_sentence_with_what_to_do() {
     refused(&["match", "show", "none", "r1m1"], 1, "there is no tournament none");
     refused(&["account", "register", "house:x"], 1, "house players");
     let odd = ["tournament", "create", "CUP", "--preset", "fish", "--line", "2"];
-    refused(&odd, 1, "a-z, 0-9");
+    refused(&odd, 1, "small letters, digits and hyphens");
     let both = ["tournament", "create", "cup", "--line", "2", "--named", "ann"];
     refused(&both, 2, "cannot be used with");
     refused(&["tournament", "create", "cup"], 2, "--named");
