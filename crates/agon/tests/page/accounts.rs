@@ -93,6 +93,8 @@ fn the_operator_comes_with_its_token() {
     browser.fill("#token-form [name=token]", &world.operator);
     browser.click("#token-form button", "Log in with it");
     browser.until_text("#who", "operator");
+    // The lobby is complete, so its links stay in their places.
+    browser.until_text("main", "players online");
     browser.click("a", "New tournament");
     browser.fill("form [name=id]", "spring");
     browser.click("form button", "Create the tournament");
