@@ -60,6 +60,7 @@ impl Engine {
         let may_move = |plan: &&TournamentPlan| {
             let owner = self.cell_engines.owner(&plan.id).unwrap_or(EngineId::LOBBY);
             owner == from
+                && self.has_begun(&plan.id)
                 && plan.players.len() <= players_max
                 && !self.cell_engines.is_pinned(&plan.id)
                 && !plan.players.iter().any(|player| self.cannot_reconnect(player))
@@ -81,6 +82,9 @@ impl Engine {
         if !may_move {
             return;
         }
+        if !self.has_begun(&id) {
+            return self.note(Note::Warning(format!("{id} does not move: it is about to begin")));
+        }
         if plan.players.iter().any(|player| self.cannot_reconnect(player)) {
             let why = "its players are bound to the node with the lobby";
             return self.note(Note::Warning(format!("{id} does not move: {why}")));
@@ -91,6 +95,11 @@ impl Engine {
             EngineId::LOBBY => self.release(id),
             owner => self.pass(owner, ToCells::Release(id)),
         }
+    }
+
+    /// Returns whether the owner of a tournament knows of it.
+    fn has_begun(&self, id: &TournamentId) -> bool {
+        self.cell_engines.owner(id).is_some() || self.cells.has_begun(&self.services, id)
     }
 
     /// Forgets a tournament, and says so when its last records are durable.

@@ -241,6 +241,15 @@ impl Cells {
         self.drop_cell(services, id);
     }
 
+    /// Returns whether a tournament plays here, or is about to. The lobby decides that a tournament
+    /// runs a moment before the record of it is durable, and no cell knows of it until then.
+    pub(crate) fn has_begun(&self, services: &Services, id: &TournamentId) -> bool {
+        self.tournaments.contains_key(id)
+            || self.starting.contains_key(id)
+            || self.resuming.contains_key(id)
+            || !services.journals.streams_of(id).is_empty()
+    }
+
     /// Handles a timer of a cell that was due at `now`.
     pub(crate) fn due(&mut self, cx: &mut Context<'_>, timer: Timer, now: Timestamp) {
         match timer {
