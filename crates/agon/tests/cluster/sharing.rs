@@ -218,14 +218,21 @@ fn slow_question_to_the_database_costs_no_link() {
     let database = cluster.url.rsplit('/').next().expect("a name");
     // The node with the lobby looks for orders of operators, and gets no answer for longer than any
     // link lasts without a word.
-    let mut orders = cluster.server.lock(database, "agon.moves");
-    orders.wait_until_blocked(3_000);
-    drop(orders);
-    grow(&cluster, 20);
-    let said = nodes.each_ref().map(|node| cluster.said_by(node)).concat();
-    let is_lost =
-        said.contains("the link to a node is lost") || said.contains("owns no tournaments");
-    assert!(!is_lost, "{said}");
+    let words = || nodes.each_ref().map(|node| cluster.said_by(node)).concat();
+    let lost = || {
+        let said = words();
+        ["the link to a node is lost", "owns no tournaments"].map(|word| said.matches(word).count())
+    };
+    // A busy machine may lose a link at any time; a thread that waits loses it every time.
+    let is_kept = (0..4).any(|_| {
+        let before = lost();
+        let mut orders = cluster.server.lock(database, "agon.moves");
+        orders.wait_until_blocked(3_000);
+        drop(orders);
+        grow(&cluster, 20);
+        lost() == before
+    });
+    assert!(is_kept, "{}", words());
     finish(&cluster, &mut players);
 }
 
