@@ -253,7 +253,8 @@ impl Dispersion {
             let found = squares * correction + most * one_more;
             (found / (variance + one_more)).min(most)
         });
-        has_groups.then_some(Dispersion { pooled, correction })
+        // Matches may end before the first group is complete. Then nothing is known about groups.
+        (has_groups && most > 0.0).then_some(Dispersion { pooled, correction })
     }
 
     /// The dispersion of one meeting: its own, drawn towards that of all meetings.
@@ -492,6 +493,12 @@ mod tests {
         assert!((pairs / games - 1.0 / 3.0).abs() < 0.03, "{pairs} and {games}");
         let level = variance_of_pairs(&[1.0; 9]);
         assert!(level > 0.0, "nine level pairs prove nothing for certain: {level}");
+    }
+
+    #[test]
+    fn meetings_without_a_complete_group_leave_meetings_that_tell_something() {
+        let strengths = Strengths::fit(2, &[Meeting::of_groups(0, 1, 2, &[])], 1.0);
+        assert_eq!(strengths.most_telling(&[0, 1], 1), [(0, 1)]);
     }
 
     #[test]
