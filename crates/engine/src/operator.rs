@@ -27,6 +27,9 @@ pub enum NotObeyed {
     /// The match is over.
     #[error("match {0} is over; override its result, or have it replayed")]
     MatchOver(MatchId),
+    /// A player enters the tournament in this moment.
+    #[error("{0} is being entered; try again in a moment")]
+    Entering(PlayerName),
     /// The tournament rejected it.
     #[error("{0}")]
     Tournament(#[from] TournamentRejection),

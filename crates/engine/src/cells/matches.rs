@@ -11,8 +11,8 @@ use crate::services::Context;
 use crate::timers::{LATE_LOOK_MS, Timer};
 use crate::{AskId, ConnId, EngineError, MatchKey, Note};
 use agon_core::{
-    Event, Fault, FaultKind, Faulted, GameEnd, Match, MatchCommand, MatchId, MatchOrder, MatchPlan,
-    Millis, Pending, PlayerName, RecoveredMatch, Rejection, RequestId, Secrets, Timestamp, Timing,
+    Event, Fault, FaultKind, GameEnd, Match, MatchCommand, MatchId, MatchOrder, MatchPlan, Millis,
+    Pending, PlayerName, RecoveredMatch, Rejection, RequestId, Secrets, Timestamp, Timing,
     TournamentId,
 };
 use agon_wire::native::ToPlayer;
@@ -505,10 +505,10 @@ impl Cells {
             return Ok(Some(recalled.map_or(0, |(_, clock)| clock.timing(at).took_ms)));
         };
         let Some((_, clock)) = &sent.to else { return Ok(None) };
-        // In a pause no clock runs, and the seat does not know of the pause. A request that was
-        // charged is sent again. Until it is written, the seat measures the earlier sending.
-        let is_charged = |one: &Faulted| one.request.as_ref() == Some(request);
-        let is_earlier = clock.began_at().is_none() && live.played.faults().iter().any(is_charged);
+        // In a pause no clock runs, and the seat does not know of the pause. After it, and after a
+        // fault, the request is sent again. Until the seat has written it, the seat measures the
+        // earlier sending.
+        let is_earlier = clock.began_at().is_none_or(|began| taken.at < began);
         let measured = taken.timing.filter(|_| live.rests_since.is_none() && !is_earlier);
         let (timing, limit_ms) = (measured.unwrap_or_else(|| clock.timing(at)), clock.limit_ms());
         // In a pause no answer is late. A repeated answer is not late either if the first was in

@@ -464,17 +464,19 @@ mod tests {
         FromSeat::Answer(Answer { given, timing, at })
     }
 
+    /// The receipt of the first request of ann.
+    fn delivered(at: u64) -> FromSeat {
+        let key = MatchKey::new("cup".into(), "r1m1".into());
+        let ask = AskId::Match(key, RequestId::from_text("r1m1.1.0.0"));
+        FromSeat::Delivered { conn: ConnId(1), ask, at: Timestamp::from_ms(at) }
+    }
+
     #[test]
     fn seat_measures_an_answer_and_the_cell_believes_it() {
         let (mut cells, mut services, lobby, ann) = cell_of_two();
         let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
         // The receipt came at once, and the answer was on its way for an hour.
-        let ask = AskId::Match(
-            MatchKey::new("cup".into(), "r1m1".into()),
-            RequestId::from_text("r1m1.1.0.0"),
-        );
-        let delivered = FromSeat::Delivered { conn: ConnId(1), ask, at: Timestamp::from_ms(1_000) };
-        assert!(cells.receive(cx, &ann, delivered).is_ok());
+        assert!(cells.receive(cx, &ann, delivered(1_000)).is_ok());
         let in_time = Timing { took_ms: 400, is_late: false };
         assert!(
             cells.receive(cx, &ann, answer(Some(in_time), Timestamp::from_ms(3_601_000))).is_ok()
@@ -486,21 +488,36 @@ mod tests {
     fn answer_that_is_late_by_its_seat_is_rejected() {
         let (mut cells, mut services, lobby, ann) = cell_of_two();
         let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
-        // The receipt was lost, so the cell's own clock does not run.
+        assert!(cells.receive(cx, &ann, delivered(1_000)).is_ok());
         let late = Timing { took_ms: 10_000, is_late: true };
         let rejected =
-            cells.receive(cx, &ann, answer(Some(late), Timestamp::from_ms(1_000))).unwrap_err();
+            cells.receive(cx, &ann, answer(Some(late), Timestamp::from_ms(2_000))).unwrap_err();
         assert_eq!(rejected.rejection, Rejection::Late);
+    }
+
+    #[test]
+    fn answer_that_the_seat_measured_for_an_earlier_sending_is_not_late() {
+        let late = Timing { took_ms: 10_000, is_late: true };
+        // The request is sent again, for example after a pause. The player answers before the seat
+        // has written it, and the receipt comes before or after the answer.
+        for receipt in [None, Some(delivered(2_001))] {
+            let (mut cells, mut services, lobby, ann) = cell_of_two();
+            let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
+            for receipt in receipt {
+                assert!(cells.receive(cx, &ann, receipt).is_ok());
+            }
+            let said = cells.receive(cx, &ann, answer(Some(late), Timestamp::from_ms(2_000)));
+            assert!(said.is_ok());
+            assert_eq!(cells.counts().decisions, 1);
+        }
     }
 
     #[test]
     fn cell_charges_a_timeout_if_the_seat_reports_nothing() {
         let (mut cells, mut services, lobby, ann) = cell_of_two();
         let key = MatchKey::new("cup".into(), "r1m1".into());
-        let ask = AskId::Match(key.clone(), RequestId::from_text("r1m1.1.0.0"));
         let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
-        let delivered = FromSeat::Delivered { conn: ConnId(1), ask, at: Timestamp::from_ms(1_000) };
-        assert!(cells.receive(cx, &ann, delivered).is_ok());
+        assert!(cells.receive(cx, &ann, delivered(1_000)).is_ok());
         cx.services.time = crate::Time::at(Timestamp::from_ms(20_000));
         cells.due(cx, Timer::Match(key.clone()), Timestamp::from_ms(20_000));
         let faults = cells.live_match(&key).unwrap().faults().iter();

@@ -29,6 +29,10 @@ impl Cells {
     ) -> Result<Vec<StreamKey>, NotObeyed> {
         let live = self.tournaments.get_mut(id);
         let live = live.ok_or_else(|| NotObeyed::NotRunning(id.clone()))?;
+        // The round that this would pair may be the last one, and has no place for the entrant.
+        if let (TournamentOrder::Resume, Some(player)) = (&order, live.entrant()) {
+            return Err(NotObeyed::Entering(player.clone()));
+        }
         let (what, by) = (order.clone(), ruling.clone());
         let events = live.machine.step(TournamentCommand::Order { order: what, ruling: by })?;
         let (about, players) = (about(id, &order), self.concerned(id, &order));
@@ -117,9 +121,9 @@ impl Cells {
         if order == MatchOrder::Resume {
             self.gather_again(cx, key);
         }
-        let now = cx.now_ms();
         if let Some(live) = self.matches.get_mut(key) {
-            live.rests_since = (order == MatchOrder::Pause).then_some(now);
+            // By the clock that reads the answers, which may be behind the log's.
+            live.rests_since = (order == MatchOrder::Pause).then_some(cx.time.now);
         }
         let _ = self.step_match(cx, key, MatchCommand::Order { order, ruling });
     }

@@ -71,6 +71,11 @@ impl LiveTournament {
         }
     }
 
+    /// A player whom the tournament is about to take in.
+    pub(super) fn entrant(&self) -> Option<&PlayerName> {
+        self.entering.first()
+    }
+
     /// Notes that a match opens; returns whether the log may have records of it.
     pub(super) fn open(&mut self, id: &MatchId) -> bool {
         !self.opened.insert(id.clone()) || self.reads_every_match

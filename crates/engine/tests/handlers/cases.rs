@@ -707,6 +707,26 @@ fn accepted_entry_comes_before_the_pairing_of_the_last_round() {
 }
 
 #[test]
+fn paused_tournament_does_not_resume_while_a_player_is_being_entered() {
+    let policy = r#"{"format":{"kind":"swiss","rounds":2},"match":{"best_of":1}}"#;
+    let mut bench = Bench::two_players("yahtzee-referee", policy);
+    let of = |order| Order::Tournament("cup".into(), order);
+    order(&mut bench, of(TournamentOrder::Pause));
+    bench.commit();
+    let (tournament, player) = ("cup".into(), PlayerName::new("house:random").unwrap());
+    order(&mut bench, Order::Lobby(LobbyOrder::Enter { tournament, player }));
+    // The round that this pairs would have no place for the player: it is refused, or it waits.
+    order(&mut bench, of(TournamentOrder::Resume));
+    bench.commit();
+    order(&mut bench, of(TournamentOrder::Resume));
+    bench.commit();
+    let lines = bench.lines("tournament/cup");
+    let place_of = |kind: &str| lines.iter().position(|line| line.contains(kind));
+    let places = (place_of("player-entered"), place_of("tournament-resumed"));
+    assert!(places.0.is_some() && places.0 < places.1, "{places:?}");
+}
+
+#[test]
 fn engine_that_plays_matches_leaves_the_tournament_to_another() {
     let (bench, plan) = rounds();
     let mut bench = bench.restarted(Bench::local_settings(TournamentPart::Matches));

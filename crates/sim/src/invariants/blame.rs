@@ -285,7 +285,9 @@ fn disconnected(world: &World, player: &str, charge: &Charge) -> Result<(), Stri
     let reconnect_ms = world.plan.reconnect_ms;
     let person = world.bots.iter().any(|bot| bot.name.as_str() == player && bot.temper.person);
     let away_ms = if person { AWAY_MS.min(reconnect_ms - 1) } else { reconnect_ms };
-    if at < started + away_ms {
+    // The server with the connections waits for a person, whoever plays their tournament.
+    let server = history.servers.get(&charge.server).filter(|_| person);
+    if at < server.map_or(started, |server| server.started) + away_ms {
         return Err("its connection was there".into());
     }
     let gone = not_here(history, player, charge, at.before(away_ms));

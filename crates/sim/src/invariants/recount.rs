@@ -16,6 +16,8 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
         let key = (tournament.to_owned(), id.to_owned());
         let of = streams.get(&format!("tournament/{tournament}"));
         let course = of.and_then(|entries| course::read(entries));
+        let is_report = |entry: &&Entry| matches!(&entry.line.event, Event::MatchReported(report) if report.id.as_str() == id);
+        let report = of.into_iter().flatten().find(is_report);
         // Players are notified of more than one end of a match that was voided or replayed.
         if course.is_some_and(|course| course.is_ruled(id)) {
             continue;
@@ -41,7 +43,10 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
                 }
                 // Other protocols have no message for it.
                 None if bot.is_peer() => {}
-                None if plays && stayed(world, &bot.name, last) => {
+                None if plays
+                    && stayed(world, &bot.name, last)
+                    && report.is_none_or(|report| !is_lost(world, report)) =>
+                {
                     return Err(format!(
                         "{} was not notified of the end of {tournament}/{id}",
                         bot.name
@@ -126,15 +131,20 @@ fn announced(world: &World, id: &str, results: usize) -> Result<(), String> {
     }
 }
 
+/// Returns whether the notices of a record may be lost: those on a link that is given up are. If a
+/// match ended and its report is not durable yet, the engine that reports it notifies the players.
+fn is_lost(world: &World, entry: &Entry) -> bool {
+    let loan = world.history.loans.get(&entry.writer);
+    let lost_at = loan.and_then(|loan| loan.ended);
+    lost_at.is_some_and(|lost_at| entry.durable_at + NOTICE_MS_MAX > lost_at)
+}
+
 /// Returns whether a player was connected from before a decision to the end of the run, and the
 /// engine that decided knew of it.
 fn stayed(world: &World, player: &PlayerName, entry: &Entry) -> bool {
     let history = &world.history;
     let (server, at) = (world.seats_of(entry), world.seat_time(entry));
-    // A notice on a link that is given up is lost.
-    let loan = history.loans.get(&entry.writer);
-    let lost_at = loan.and_then(|loan| loan.ended);
-    if lost_at.is_some_and(|lost_at| entry.durable_at + NOTICE_MS_MAX > lost_at) {
+    if is_lost(world, entry) {
         return false;
     }
     let is_known = |from: Timestamp| match world.pass_ms(entry) {
