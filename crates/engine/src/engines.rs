@@ -681,7 +681,7 @@ impl Engine {
             }
             ToCells::Detach(player, conn) => {
                 if self.services.present.leave(&player, conn) {
-                    self.services.present.note_gone(player, self.services.now_ms());
+                    self.services.present.note_gone(player, self.services.time.now);
                 }
             }
             ToCells::FromSeat(player, message) => self.tell_cells(&player, message),
@@ -745,7 +745,7 @@ impl Engine {
         let seat = self.services.present.seat_mut(player);
         let Some(seat) = seat.filter(|seat| seat.conn() == Some(conn)) else { return };
         let limit_ms = clock.left_ms();
-        seat.open_request(id.clone(), clock);
+        seat.open_line(id.clone(), clock);
         let line = self.services.effects.write(&line);
         self.services.effects.push(Effect::Ask { conn, ask: id, line, limit_ms, follows });
     }

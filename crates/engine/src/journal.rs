@@ -130,6 +130,14 @@ impl Journals {
         own
     }
 
+    /// Returns whether a stream of a tournament is open. The secret alone does not count: draws
+    /// need it before the start.
+    pub(crate) fn has_begun(&self, tournament: &TournamentId) -> bool {
+        let is_own = |stream: &StreamKey| stream.tournament() == Some(tournament);
+        let mut own = self.open.keys().filter(|stream| is_own(stream));
+        own.any(|stream| !matches!(stream, StreamKey::Secret(_)))
+    }
+
     /// Forgets the streams of a tournament, none of which has a record in flight.
     pub(crate) fn forget(&mut self, tournament: &TournamentId) {
         self.open.retain(|stream, _| stream.tournament() != Some(tournament));

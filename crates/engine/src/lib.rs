@@ -412,7 +412,7 @@ impl Engine {
     fn on_time(&mut self, now: Timestamp) {
         while let Some((at, timer)) = self.services.timers.pop_due(now) {
             if self.waits_for_arrivals(at, &timer) {
-                let again_at = self.now_ms() + LATE_LOOK_MS;
+                let again_at = self.services.time.now + LATE_LOOK_MS;
                 self.services.timers.postpone(again_at, timer, at);
                 continue;
             }
@@ -449,7 +449,7 @@ impl Engine {
     /// Charges and logs out the players who did not reconnect after a restart, or after the loss of
     /// a node. A later loss gives everybody more time.
     fn reconnect_due(&mut self) {
-        if self.now_ms() < self.services.grace_until {
+        if self.services.time.now < self.services.grace_until {
             return;
         }
         self.in_cells(Cells::miss_the_absent);

@@ -112,13 +112,14 @@ impl Services {
         match message {
             ToSeat::Ask { ask, request, clock, follows } => {
                 let (limit_ms, left_ms) = (clock.limit_ms(), clock.left_ms());
-                seat.open_request(ask.clone(), clock);
                 let effect = match request {
                     AskForm::Line(text) => {
+                        seat.open_line(ask.clone(), clock);
                         let line = self.effects.write(text);
                         Effect::Ask { conn, ask, line, limit_ms: left_ms, follows }
                     }
                     AskForm::Call(message) => {
+                        seat.open_call(ask.clone(), clock);
                         let ask = Some(PeerAsk { id: ask, limit_ms });
                         Effect::Call { conn, tell: Box::new(Tell { message, ask }) }
                     }

@@ -74,8 +74,10 @@ impl Services {
         }
     }
 
-    /// The time at which the engine decides. The clock of the node that wrote a stream before may
-    /// be ahead of this one, so a decision is never earlier than an event that was read.
+    /// The time of the events that the engine decides now. The clock of the node that wrote a
+    /// stream before may be ahead of this one, and no event is earlier than one that was read. So
+    /// this time may jump forward. Deadlines of players and timers are set and compared by
+    /// `time.now`, which does not.
     pub(crate) fn now_ms(&self) -> Timestamp {
         self.time.now.max(self.seen_at.get())
     }
@@ -233,7 +235,7 @@ impl Services {
 
     /// Lets all absent players reconnect before they are charged; returns until when.
     pub(crate) fn give_time_to_reconnect(&mut self) -> Timestamp {
-        let until = self.now_ms() + self.settings.reconnect_ms;
+        let until = self.time.now + self.settings.reconnect_ms;
         if self.grace_until < until {
             self.grace_until = until;
             self.timers.set(until, Timer::Reconnect);

@@ -49,4 +49,4 @@ pub use name::{STREAM_NAME_CHARS_MAX, check_stream_name};
 pub use postgres::{CellOf, CellRow, Claim, Node, NodeRow, PostgresLog, without_password};
 pub use snapshot::{Snapshot, seal};
 pub use sqlite::{Backup, SqliteLog};
-pub use standing::{BEATS_PER_LEASE, Doubt, LeaseCandidate, LogStanding, Turn};
+pub use standing::{BEATS_PER_LEASE, Doubt, LeaseCandidate, LogStanding, Turn, patience};

@@ -42,19 +42,28 @@ impl LogStanding {
     }
 }
 
+/// How long an owner may miss its heartbeats before others take the log from it: a lease, or two
+/// heartbeats if the bus says that it is not connected. A killed node leaves the bus at once.
+pub fn patience(lease: Duration, has_left: bool) -> Duration {
+    match has_left {
+        true => lease * 2 / BEATS_PER_LEASE,
+        false => lease,
+    }
+}
+
 /// A node that stands by.
 ///
 /// While the database was away, the owner could not renew its lease either. So a candidate gives
-/// the owner the time of a lease, from the candidate's own first contact on.
+/// the owner time, from the candidate's own first contact on.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct LeaseCandidate {
     in_contact_since: Option<Duration>,
 }
 
 impl LeaseCandidate {
-    /// Returns whether the next claim may take the log from a node whose lease has expired.
-    pub fn may_steal(&self, now: Duration, lease: Duration) -> bool {
-        self.in_contact_since.is_some_and(|since| now.saturating_sub(since) >= lease)
+    /// Returns whether the next claim may take the log from a node without heartbeats for so long.
+    pub fn may_steal(&self, now: Duration, patience: Duration) -> bool {
+        self.in_contact_since.is_some_and(|since| now.saturating_sub(since) >= patience)
     }
 
     /// Notes whether the database answered a claim.

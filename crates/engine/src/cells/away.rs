@@ -17,7 +17,7 @@ impl Cells {
         let person = cx.accounts.is_person(account);
         let since = cx.present.gone_since(account).filter(|_| person);
         let until = since.map(|since| since + cx.away_ms());
-        let own = until.filter(|until| *until > cx.now_ms());
+        let own = until.filter(|until| *until > cx.time.now);
         own.into_iter().for_each(|until| cx.timers.set(until, Timer::Away(account.clone())));
         own.is_some()
     }
@@ -30,7 +30,7 @@ impl Cells {
         player: &PlayerName,
         fault: &Fault,
     ) {
-        let now = cx.now_ms();
+        let now = cx.time.now;
         let keys = self.matches.keys_of(player);
         let here = keys.filter(|key| self.live_match(key).is_some_and(|one| one.is_here(player)));
         let due = here.filter(|key| {

@@ -11,11 +11,11 @@ impl Cells {
     /// Has a house player answer a request, after its wait if the tournament is paced.
     pub(super) fn ask_house(&mut self, cx: &mut Context<'_>, key: &MatchKey, pending: Pending) {
         let Some(live) = self.matches.get_mut(key) else { return };
-        live.mark_sent(cx.services.now_ms(), pending.clone(), None);
+        live.mark_sent(cx.time.now, pending.clone(), None);
         match pace_ms(&live.played, &pending) {
             0 => self.ask_house_now(cx, key, pending),
             pace_ms => {
-                let at = cx.now_ms().saturating_add(pace_ms);
+                let at = cx.time.now.saturating_add(pace_ms);
                 cx.timers.set(at, Timer::HousePace(key.clone(), pending.id));
             }
         }

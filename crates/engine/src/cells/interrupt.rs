@@ -86,7 +86,7 @@ impl Cells {
     /// Interrupts a tournament if it has waited long enough for a player whom a restart
     /// disconnected; returns whether it did.
     pub(super) fn interrupt_if_cut_off(&mut self, cx: &mut Context<'_>, id: &TournamentId) -> bool {
-        if self.cut_off.is_empty() || cx.now_ms() < self.interrupts_at(cx, id) {
+        if self.cut_off.is_empty() || cx.time.now < self.interrupts_at(cx, id) {
             return false;
         }
         let Some(live) = self.tournaments.get(id) else { return false };
@@ -135,7 +135,7 @@ impl Cells {
         id: &TournamentId,
     ) -> Timestamp {
         self.interrupt_if_cut_off(cx, id);
-        self.interrupts_at(cx, id).max(cx.now_ms() + 1_000)
+        self.interrupts_at(cx, id).max(cx.time.now + 1_000)
     }
 
     /// Returns whether something began in this run of the server.

@@ -53,9 +53,9 @@ impl Cells {
         };
         let now = cx.now_ms();
         let held_until = match (&recovered, &cx.settings.local) {
-            (_, Some(local)) => now + local.start_ms,
+            (_, Some(local)) => cx.time.now + local.start_ms,
             (None, None) => cx.grace_until,
-            (Some(_), None) => now + plan.rules.time.wait_ms.max(cx.settings.reconnect_ms),
+            (Some(_), None) => cx.time.now + plan.rules.time.wait_ms.max(cx.settings.reconnect_ms),
         };
         let played = if let Some(RecoveredMatch { mut played, end, cheats, .. }) = recovered {
             let replay = self.replay_of(&played);
@@ -507,8 +507,8 @@ impl Cells {
         let Some((_, clock)) = &sent.to else { return Ok(None) };
         // In a pause no clock runs, and the seat does not know of the pause. After it, and after a
         // fault, the request is sent again. Until the seat has written it, the seat measures the
-        // earlier sending.
-        let is_earlier = clock.began_at().is_none_or(|began| taken.at < began);
+        // earlier sending. After a delay it may read an answer and write the request at once.
+        let is_earlier = clock.began_at().is_none_or(|began| taken.at <= began);
         let measured = taken.timing.filter(|_| live.rests_since.is_none() && !is_earlier);
         let (timing, limit_ms) = (measured.unwrap_or_else(|| clock.timing(at)), clock.limit_ms());
         // In a pause no answer is late. A repeated answer is not late either if the first was in

@@ -153,7 +153,7 @@ struct Reported {
 #[derive(Default)]
 pub(crate) struct Cells {
     tournaments: HashMap<TournamentId, LiveTournament>,
-    /// Tournaments whose secret is being looked up.
+    /// Tournaments that start: their secret is being looked up, or is not durable yet.
     starting: HashMap<TournamentId, TournamentPlan>,
     /// Tournaments that are being read from the log, each with the number of the reading: another
     /// engine may have the tournament in between.
@@ -218,6 +218,7 @@ impl Cells {
     /// them. Players and spectators are told nothing, because nothing more is known here.
     pub(crate) fn drop_cell(&mut self, services: &mut Services, id: &TournamentId) {
         self.tournaments.remove(id);
+        self.starting.remove(id);
         self.resuming.remove(id);
         self.folded_ahead.retain(|key, _| key.tournament != *id);
         for key in self.matches.in_tournament(id) {
@@ -237,7 +238,6 @@ impl Cells {
             self.counted.matches_ended += 1;
         }
         self.counted.tournaments_ended += u64::from(self.tournaments.contains_key(id));
-        self.starting.remove(id);
         self.drop_cell(services, id);
     }
 
@@ -247,7 +247,7 @@ impl Cells {
         self.tournaments.contains_key(id)
             || self.starting.contains_key(id)
             || self.resuming.contains_key(id)
-            || !services.journals.streams_of(id).is_empty()
+            || services.journals.has_begun(id)
     }
 
     /// Handles a timer of a cell that was due at `now`.
@@ -500,7 +500,7 @@ mod tests {
         let late = Timing { took_ms: 10_000, is_late: true };
         // The request is sent again, for example after a pause. The player answers before the seat
         // has written it, and the receipt comes before or after the answer.
-        for receipt in [None, Some(delivered(2_001))] {
+        for receipt in [None, Some(delivered(2_000))] {
             let (mut cells, mut services, lobby, ann) = cell_of_two();
             let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
             for receipt in receipt {

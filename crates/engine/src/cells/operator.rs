@@ -143,7 +143,7 @@ impl Cells {
     /// Sets new deadlines after a pause: a player who disconnected in it has as long to reconnect
     /// as after a restart.
     fn forgive_pause(&mut self, cx: &mut Context<'_>, id: &TournamentId) {
-        let until = cx.now_ms() + cx.settings.reconnect_ms;
+        let until = cx.time.now + cx.settings.reconnect_ms;
         let Some(live) = self.tournaments.get_mut(id) else { return };
         (live.greet_by, live.miss_by) = (until, until);
         cx.timers.set(until, Timer::Greeting(id.clone()));
@@ -153,7 +153,7 @@ impl Cells {
     /// Charges the players who have not reconnected after a pause as absent.
     pub(super) fn miss_after_pause(&mut self, cx: &mut Context<'_>, id: &TournamentId) {
         let due = self.tournaments.get(id).map(|live| live.miss_by);
-        if due.is_none_or(|due| due > cx.now_ms()) || self.interrupt_if_cut_off(cx, id) {
+        if due.is_none_or(|due| due > cx.time.now) || self.interrupt_if_cut_off(cx, id) {
             return;
         }
         let own = self.matches.iter().filter(|(key, _)| key.tournament == *id);

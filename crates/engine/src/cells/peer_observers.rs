@@ -166,7 +166,7 @@ impl Cells {
 
 /// Sends an observer a message. The driver closes a connection that does not read.
 fn tell_observer(cx: &mut Context<'_>, conn: ConnId, message: PeerMessage, delay_ms: Millis) {
-    let due = cx.now_ms().saturating_add(delay_ms);
+    let due = cx.time.now.saturating_add(delay_ms);
     cx.effects.push(Effect::Observe { conn, message: Box::new(message), due });
 }
 

@@ -81,7 +81,7 @@ impl Cells {
         };
         let ask = AskId::Match(key.clone(), pending.id.clone());
         let player = pending.player.clone();
-        let clock = live.mark_sent(cx.services.now_ms(), pending, Some(conn));
+        let clock = live.mark_sent(cx.time.now, pending, Some(conn));
         let (request, follows) = (AskForm::Call(message), None);
         cx.send_to_seat(&player, ToSeat::Ask { ask, request, clock, follows });
     }
@@ -119,7 +119,7 @@ impl Cells {
         id: &TournamentId,
         pending: TournamentPending,
     ) {
-        let now = cx.now_ms();
+        let now = cx.time.now;
         let Some(conn) = cx.conn_of(&pending.player) else { return };
         let Some(live) = self.tournaments.get_mut(id) else { return };
         if live.asked.get(&pending.id).is_some_and(|asked| asked.to.0 == conn) {
@@ -198,7 +198,7 @@ impl Cells {
     ) {
         let live = self.tournaments.get(id).filter(|live| live.machine.paused().is_none());
         let asked = live.is_some_and(|live| live.machine.pending_of(player).is_some());
-        let missed = cx.now_ms() >= cx.grace_until && !self.is_cut_off(&cx.present, player);
+        let missed = cx.time.now >= cx.grace_until && !self.is_cut_off(&cx.present, player);
         if asked && cx.accounts.is_peer(player) && missed {
             let fault = Fault::disconnected("the connection was lost");
             let player = player.clone();

@@ -53,7 +53,7 @@ pub(super) struct LiveTournament {
 
 impl LiveTournament {
     fn new(cx: &Context<'_>, machine: Tournament, secret: Secret, began_at: Timestamp) -> Self {
-        let greet_by = cx.now_ms() + cx.settings.reconnect_ms;
+        let greet_by = cx.time.now + cx.settings.reconnect_ms;
         LiveTournament {
             machine,
             secret,
@@ -104,9 +104,19 @@ impl Cells {
         let lines = lines.map_err(EngineError::Read);
         match lines.and_then(|lines| Ok(secret_in(cx.parse(&stream, &lines, 0)?))) {
             Ok(Some(secret)) => self.start_with(cx, plan, secret),
-            Ok(None) => make_secret(cx, plan),
+            Ok(None) => self.make_secret(cx, plan),
             Err(error) => cx.fail(error),
         }
+    }
+
+    /// Keeps a new secret for a tournament, which starts once it is durable.
+    fn make_secret(&mut self, cx: &mut Context<'_>, plan: TournamentPlan) {
+        self.starting.insert(plan.id.clone(), plan.clone());
+        cx.journals.claim(&plan.id);
+        let secret = cx.new_secret(&plan.id);
+        let kept = SecretKept { tournament: plan.id.clone(), secret: secret.clone() };
+        let stream = StreamKey::Secret(plan.id.clone());
+        cx.commit(stream, &[kept.into()], vec![FollowUp::StartWith(Box::new(plan), secret)]);
     }
 
     /// Starts a tournament whose secret is durable.
@@ -117,6 +127,7 @@ impl Cells {
         secret: Secret,
     ) {
         if !cx.stopping {
+            self.starting.remove(&plan.id);
             cx.journals.claim(&plan.id);
             cx.journals.close(&StreamKey::Secret(plan.id.clone()));
             self.create(cx, plan, secret);
@@ -161,7 +172,7 @@ impl Cells {
         let StoredTournament { secret, lines, end, matches, seen_at, .. } = stored;
         cx.note_seen(seen_at);
         let Some(secret) = secret else {
-            make_secret(cx, plan);
+            self.make_secret(cx, plan);
             return Ok(());
         };
         cx.journals.claim(&plan.id);
@@ -434,7 +445,7 @@ impl Cells {
 
     /// Sets the deadline by which an absent player must return for the farewell.
     fn expect_farewell(&mut self, cx: &mut Context<'_>, id: &TournamentId, limit_ms: u64) {
-        let by = cx.grace_until.max(cx.now_ms() + limit_ms);
+        let by = cx.grace_until.max(cx.time.now + limit_ms);
         let Some(live) = self.tournaments.get_mut(id) else { return };
         if live.farewell_by.is_none() {
             live.farewell_by = Some(by);
@@ -443,7 +454,7 @@ impl Cells {
     }
 
     pub(super) fn greeting_due(&mut self, cx: &mut Context<'_>, id: &TournamentId) {
-        let now = cx.now_ms();
+        let now = cx.time.now;
         self.interrupt_if_cut_off(cx, id);
         let Some(live) = self.tournaments.get(id) else { return };
         if live.machine.paused().is_some() {
@@ -654,14 +665,6 @@ fn note_departed(cx: &mut Context<'_>, id: &TournamentId, player: &PlayerName, i
 }
 
 /// Makes the secret of a tournament, which starts when the secret is durable.
-fn make_secret(cx: &mut Context<'_>, plan: TournamentPlan) {
-    cx.journals.claim(&plan.id);
-    let secret = cx.new_secret(&plan.id);
-    let kept = SecretKept { tournament: plan.id.clone(), secret: secret.clone() };
-    let stream = StreamKey::Secret(plan.id.clone());
-    cx.commit(stream, &[kept.into()], vec![FollowUp::StartWith(Box::new(plan), secret)]);
-}
-
 /// Sends all players of a tournament its end, with the head of its log. With the head, they can
 /// check whether the log was changed afterwards.
 fn tell_ended(cx: &mut Context<'_>, live: &LiveTournament, head: Option<&Head>) {

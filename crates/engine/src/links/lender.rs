@@ -125,10 +125,15 @@ impl Lender {
         silent.iter().filter_map(|name| self.given_up(name)).collect()
     }
 
+    /// Gives up the links to some nodes, by their names.
+    pub fn lose_where(&mut self, is_lost: impl Fn(&str) -> bool) -> Vec<LostNode> {
+        let lost: Vec<String> = self.nodes.keys().filter(|name| is_lost(name)).cloned().collect();
+        lost.iter().filter_map(|name| self.given_up(name)).collect()
+    }
+
     /// Gives up all links: the connection to the bus is lost.
     pub fn lose_all(&mut self) -> Vec<LostNode> {
-        let all: Vec<String> = self.nodes.keys().cloned().collect();
-        all.iter().filter_map(|name| self.given_up(name)).collect()
+        self.lose_where(|_| true)
     }
 
     fn lose(&mut self, name: &str) -> FromNode {

@@ -85,7 +85,9 @@ impl Engine {
     /// Starts the clock of a request that was written to its connection at `at`.
     pub(crate) fn delivered(&mut self, conn: ConnId, ask: AskId, at: Timestamp) {
         let Some(player) = self.seats.sessions.account(conn).cloned() else { return };
-        self.services.present.deliver(&player, conn, &ask, at);
+        if !self.services.present.deliver(&player, conn, &ask, at) {
+            return;
+        }
         let owner = self.cell_engines.owner(ask.tournament());
         let message = FromSeat::Delivered { conn, ask, at };
         match owner {

@@ -240,7 +240,7 @@ impl Engine {
         let away_ms = self.services.away_ms();
         match self.lobby.accounts().is_person(account) && away_ms > 0 {
             true => {
-                let at = self.now_ms() + away_ms;
+                let at = self.services.time.now + away_ms;
                 self.services.timers.set(at, Timer::Away(account.clone()));
             }
             false => self.miss(account),
@@ -250,7 +250,8 @@ impl Engine {
     /// Charges a person as absent, unless they reconnected or lost a later connection since.
     pub(crate) fn miss_if_away(&mut self, account: &PlayerName) {
         let since = self.services.present.gone_since(account);
-        let due = since.is_some_and(|since| since + self.services.away_ms() <= self.now_ms());
+        let due =
+            since.is_some_and(|since| since + self.services.away_ms() <= self.services.time.now);
         if due && self.conn_of(account).is_none() {
             self.miss(account);
         }

@@ -44,7 +44,10 @@ impl Engine {
     pub(crate) fn forget_cut_off(&mut self, id: &TournamentId, players: &[PlayerName]) {
         for player in players {
             let elsewhere = self.lobby.accounts().playing_in(player).any(|other| other != id);
-            if self.is_cut_off(player) && !elsewhere && self.now_ms() >= self.services.grace_until {
+            if self.is_cut_off(player)
+                && !elsewhere
+                && self.services.time.now >= self.services.grace_until
+            {
                 let command = LobbyCommand::LogOut { account: player.clone() };
                 let _ = self.step_lobby(command, Vec::new());
             }

@@ -287,7 +287,7 @@ impl Engine {
 
     /// Sets the timer that logs an account out if it does not reconnect.
     pub(crate) fn log_out_later(&mut self, account: PlayerName) {
-        let now = self.now_ms();
+        let now = self.services.time.now;
         self.services.present.note_gone(account.clone(), now);
         self.services.timers.set(now + self.services.settings.reconnect_ms, Timer::LogOut(account));
     }
@@ -297,7 +297,7 @@ impl Engine {
         let since = self.services.present.gone_since(&account);
         let due = since.map(|since| since + self.services.settings.reconnect_ms);
         let is_here = self.is_connected(&account) || self.seats.arriving.contains(&account);
-        if is_here || due.is_none_or(|due| due > self.now_ms()) {
+        if is_here || due.is_none_or(|due| due > self.services.time.now) {
             return;
         }
         self.services.present.forget_gone(&account);

@@ -52,8 +52,19 @@ pub(crate) struct PlayerSeat {
     listens: bool,
     nonce: Option<Nonce>,
     proposal: Option<Json>,
-    /// The requests that the connection was sent and that are open, each with its clock.
-    requests: Vec<(AskId, RequestClock)>,
+    /// The requests that the connection was sent and that are open.
+    requests: Vec<SentRequest>,
+    /// Requests that are closed and not written yet, each with the number of its sendings.
+    closed: Vec<(AskId, u32)>,
+}
+
+/// A request that was sent and is open.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct SentRequest {
+    ask: AskId,
+    clock: RequestClock,
+    /// How often it was handed to the connection and is not written yet. A call is not counted.
+    unwritten: u32,
 }
 
 impl PlayerSeat {
@@ -80,12 +91,13 @@ impl PlayerSeat {
             nonce: hello.and_then(|hello| hello.nonce.clone()),
             proposal: hello.and_then(|hello| hello.proposal.clone()),
             requests: Vec::new(),
+            closed: Vec::new(),
         }
     }
 
     /// A copy that was sent no request yet, for another engine.
     pub(crate) fn without_requests(&self) -> PlayerSeat {
-        PlayerSeat { requests: Vec::new(), ..self.clone() }
+        PlayerSeat { requests: Vec::new(), closed: Vec::new(), ..self.clone() }
     }
 
     /// The seat of a house player.
@@ -99,6 +111,7 @@ impl PlayerSeat {
             nonce: None,
             proposal: None,
             requests: Vec::new(),
+            closed: Vec::new(),
         }
     }
 
@@ -152,29 +165,59 @@ impl PlayerSeat {
         self.nonce.clone()
     }
 
-    /// Opens a request that is about to be sent. A request that is sent again has a new clock.
-    pub(crate) fn open_request(&mut self, ask: AskId, clock: RequestClock) {
-        self.close_request(&ask);
-        self.requests.push((ask, clock));
+    /// Opens a request that is about to be sent as a line. A request that is sent again has a new
+    /// clock, which the receipt of an earlier sending does not start.
+    pub(crate) fn open_line(&mut self, ask: AskId, clock: RequestClock) {
+        let before = match self.closed.iter().position(|(closed, _)| *closed == ask) {
+            Some(place) => self.closed.swap_remove(place).1,
+            None => self.take_request(&ask).map_or(0, |open| open.unwritten),
+        };
+        self.requests.push(SentRequest { ask, clock, unwritten: before + 1 });
+    }
+
+    /// Opens a request that is about to be sent as a call.
+    pub(crate) fn open_call(&mut self, ask: AskId, clock: RequestClock) {
+        self.take_request(&ask);
+        self.requests.push(SentRequest { ask, clock, unwritten: 0 });
     }
 
     /// Forgets a request, which is not open any more.
     pub(crate) fn close_request(&mut self, ask: &AskId) {
-        self.requests.retain(|(open, _)| open != ask);
+        if let Some(closed) = self.take_request(ask).filter(|closed| closed.unwritten > 0) {
+            self.closed.push((closed.ask, closed.unwritten));
+        }
+    }
+
+    fn take_request(&mut self, ask: &AskId) -> Option<SentRequest> {
+        let place = self.requests.iter().position(|open| open.ask == *ask)?;
+        Some(self.requests.swap_remove(place))
     }
 
     /// How long the player took for an answer that was read at `at`; `None` if no such request is
     /// open here.
     pub(super) fn timing(&self, is_it: impl Fn(&AskId) -> bool, at: Timestamp) -> Option<Timing> {
-        let (_, clock) = self.requests.iter().find(|(ask, _)| is_it(ask))?;
-        Some(clock.timing(at))
+        let open = self.requests.iter().find(|open| is_it(&open.ask))?;
+        Some(open.clock.timing(at))
     }
 
-    /// Starts the clock of a request that was written to the socket at `at`.
-    fn deliver(&mut self, ask: &AskId, at: Timestamp) {
-        if let Some((_, clock)) = self.requests.iter_mut().find(|(open, _)| open == ask) {
-            clock.deliver(at);
+    /// Starts the clock of a request that was written to the socket at `at`. Returns false if that
+    /// was an earlier sending of the request.
+    fn deliver(&mut self, ask: &AskId, at: Timestamp) -> bool {
+        if let Some(open) = self.requests.iter_mut().find(|open| open.ask == *ask) {
+            open.unwritten = open.unwritten.saturating_sub(1);
+            if open.unwritten == 0 {
+                open.clock.deliver(at);
+            }
+            return open.unwritten == 0;
         }
+        let Some(place) = self.closed.iter().position(|(closed, _)| closed == ask) else {
+            return true;
+        };
+        self.closed[place].1 -= 1;
+        if self.closed[place].1 == 0 {
+            self.closed.swap_remove(place);
+        }
+        false
     }
 
     /// The configuration that the player proposes for a tournament, as JSON.
@@ -257,17 +300,18 @@ impl PresentPlayers {
         players.filter_map(|player| Some((player.clone(), self.wire_of(player)?))).collect()
     }
 
-    /// Starts the clock of a request that was written at `at`, if the player still has the
-    /// connection.
+    /// Starts the clock of a request that was written at `at`. Returns false if the player has
+    /// another connection now, or if the request was sent again and only the earlier sending was
+    /// written.
     pub(super) fn deliver(
         &mut self,
         player: &PlayerName,
         conn: ConnId,
         ask: &AskId,
         at: Timestamp,
-    ) {
+    ) -> bool {
         let seat = self.seats.get_mut(player).filter(|seat| seat.conn() == Some(conn));
-        seat.into_iter().for_each(|seat| seat.deliver(ask, at));
+        seat.is_some_and(|seat| seat.deliver(ask, at))
     }
 
     /// Since when a player is without a connection.
@@ -294,6 +338,8 @@ impl PresentPlayers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MatchKey;
+    use agon_core::RequestId;
 
     #[test]
     fn newest_connection_has_the_account() {
@@ -309,5 +355,29 @@ mod tests {
         assert_eq!((present.conn_of(&ann), present.is_here(&ann)), (None, false));
         assert!(!present.leave(&ann, ConnId(2)));
         assert_eq!(present.changes(), 3);
+    }
+
+    #[test]
+    fn receipt_of_an_earlier_sending_starts_no_clock() {
+        let at = Timestamp::from_ms;
+        for is_closed_between in [false, true] {
+            let tcp = SeatKind::native(Wire::Tcp);
+            let mut seat = PlayerSeat::of_connection(ConnId(1), tcp, false, None);
+            let ask = AskId::Match(
+                MatchKey::new("cup".into(), "r1m1".into()),
+                RequestId::from_text("r1m1.1.0.0"),
+            );
+            seat.open_line(ask.clone(), RequestClock::new(1_000));
+            if is_closed_between {
+                seat.close_request(&ask);
+            }
+            seat.open_line(ask.clone(), RequestClock::new(1_000));
+            assert!(!seat.deliver(&ask, at(100)), "that was the first sending");
+            assert_eq!(seat.timing(|_| true, at(5_000)).map(|timing| timing.is_late), Some(false));
+            assert!(seat.deliver(&ask, at(5_000)));
+            assert_eq!(seat.timing(|_| true, at(5_400)).map(|timing| timing.took_ms), Some(400));
+            seat.close_request(&ask);
+            assert!(seat.closed.is_empty());
+        }
     }
 }

@@ -16,9 +16,13 @@ use agon_games::Registry;
 use agon_store::PostgresLog;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long it counts that the bus said that a node is not connected. A node without a link probes
+/// more often than that.
+const ABSENT_MAX: Duration = Duration::from_millis(600);
 
 /// A node that stands by, and owns cells meanwhile.
 pub struct CellsNode {
@@ -28,9 +32,21 @@ pub struct CellsNode {
 
 #[derive(Default)]
 struct Shared {
-    /// The node that owns the log.
-    owner: Mutex<Option<String>>,
+    owner: Mutex<Option<LogOwner>>,
     is_stopping: AtomicBool,
+}
+
+/// The node that owns the log.
+struct LogOwner {
+    node: String,
+    /// When the bus last said that the node is not connected.
+    absent_at: Option<Instant>,
+}
+
+impl Shared {
+    fn owner(&self) -> MutexGuard<'_, Option<LogOwner>> {
+        self.owner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl CellsNode {
@@ -62,10 +78,19 @@ impl CellsNode {
 
     /// Notes which node owns the log.
     pub fn follow(&self, owner: &str) {
-        let mut known = self.shared.owner.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.as_deref() != Some(owner) {
-            *known = Some(owner.to_owned());
+        let mut known = self.shared.owner();
+        if known.as_ref().is_none_or(|known| known.node != owner) {
+            *known = Some(LogOwner { node: owner.to_owned(), absent_at: None });
         }
+    }
+
+    /// The owner of the log, if it has left the bus, which happens at once if it is killed.
+    pub fn absent_owner(&self) -> Option<String> {
+        let owner = self.shared.owner();
+        let is_absent = |owner: &&LogOwner| {
+            owner.absent_at.is_some_and(|absent_at| absent_at.elapsed() < ABSENT_MAX)
+        };
+        owner.as_ref().filter(is_absent).map(|owner| owner.node.clone())
     }
 
     /// Waits until the records of the node's tournaments are durable, and gives them back.
@@ -105,6 +130,7 @@ impl Runner {
                     self.end_link("the connection to the bus is lost");
                 }
                 Ok(BusEvent::Message(message)) => self.take(message.into_bytes()),
+                Ok(BusEvent::Unheard(subject)) => self.unheard(&subject),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
             if self.shared.is_stopping.load(Ordering::Acquire) {
@@ -119,7 +145,19 @@ impl Runner {
     }
 
     fn owner(&self) -> Option<String> {
-        self.shared.owner.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared.owner().as_ref().map(|owner| owner.node.clone())
+    }
+
+    /// Nobody receives a subject: the node that did has left the bus.
+    fn unheard(&mut self, subject: &str) {
+        if let Some(owner) = &mut *self.shared.owner()
+            && subject_of(&owner.node) == subject
+        {
+            owner.absent_at = Some(Instant::now());
+        }
+        if self.link.as_ref().is_some_and(|link| subject_of(&link.lobby) == subject) {
+            self.end_link("the node with the lobby has left the bus");
+        }
     }
 
     /// Offers the node, or checks that its link still stands.
@@ -136,11 +174,14 @@ impl Runner {
             if let Some(owner) = owner
                 && let Some(offer) = self.borrower.offer(now)
             {
-                send_alone(&self.bus, &subject_of(&owner), &offer.encode());
+                let subject = subject_of(&owner);
+                send_alone(&self.bus, &subject, &offer.encode());
+                self.bus.probe(&subject);
             }
             return;
         };
         link.sender.send(&Packet::Alive);
+        link.sender.probe();
         self.meters.note_decisions(link.handle.meters().decisions.load(Ordering::Relaxed));
         if link.engine.is_finished() {
             self.end_link("the engine has ended");

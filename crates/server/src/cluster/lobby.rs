@@ -8,6 +8,7 @@
 use super::BusInbox;
 use super::loans::{Answer, Loans};
 use super::nats::{Bus, BusEvent};
+use super::sender::subject_of;
 use super::{LinkSender, Packet};
 use crate::clock;
 use crate::driver::{Handle, Message, Reply};
@@ -178,12 +179,18 @@ impl Hub {
         loop {
             let pause = due.saturating_duration_since(Instant::now());
             match events.recv_timeout(self.loans.pause(pause)) {
-                Ok(BusEvent::Up) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(BusEvent::Up) => self.log.set_on_bus(true),
                 Ok(BusEvent::Down) => {
+                    self.log.set_on_bus(false);
                     let lost = self.lender.lose_all();
                     lost.iter().for_each(|lost| self.given_up(lost));
                 }
                 Ok(BusEvent::Message(message)) => self.take(message.into_bytes()),
+                Ok(BusEvent::Unheard(subject)) => {
+                    let lost = self.lender.lose_where(|node| subject_of(node) == subject);
+                    lost.iter().for_each(|lost| self.given_up(lost));
+                }
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             while let Some(answer) = self.loans.answer() {
@@ -314,7 +321,10 @@ impl Hub {
             }
             None => Packet::Alive,
         };
-        self.senders().iter().for_each(|sender| sender.send(&packet));
+        for sender in self.senders() {
+            sender.send(&packet);
+            sender.probe();
+        }
     }
 
     /// Forgets a link that was given up.

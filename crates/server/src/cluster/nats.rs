@@ -1,9 +1,8 @@
 //! A client of a NATS server: it publishes messages, and receives those of one subject.
 //!
 //! Core NATS is a protocol of lines. This client knows `INFO`, `CONNECT`, `SUB`, `PUB`, `MSG`,
-//! `PING`,
-//! `PONG` and `-ERR`. It connects again by itself, and reports every loss of the connection: messages
-//! may be lost then. See docs/decisions/0038-a-small-client-for-nats.md.
+//! `HMSG`, `PING`, `PONG` and `-ERR`. It connects again by itself, and reports every loss of the
+//! connection: messages may be lost then. See docs/decisions/0038-a-small-client-for-nats.md.
 
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -92,6 +91,9 @@ pub(crate) enum BusEvent {
     Down,
     /// A message to the subject.
     Message(Received),
+    /// Nobody receives this subject, which this client probed. Whoever did has closed the
+    /// connection, or has died.
+    Unheard(String),
 }
 
 /// A message that takes a place in the inbox until it is handled.
@@ -152,6 +154,8 @@ impl Drop for Place {
 pub(crate) struct Bus {
     /// The queue of the present connection.
     queue: Arc<Mutex<Option<Queue>>>,
+    /// How the subjects begin under which the server reports that nobody receives a subject.
+    unheard: String,
 }
 
 /// The messages that wait to be written to a connection.
@@ -190,9 +194,17 @@ impl Bus {
         let (sender, events) = channel();
         let queue = Arc::new(Mutex::new(None));
         let weak = Arc::downgrade(&queue);
-        let client = Client { address, subject, events: sender, inbox, queue: weak };
+        let unheard = format!("{subject}.unheard.");
+        let client = Client {
+            address,
+            subject,
+            unheard: unheard.clone(),
+            events: sender,
+            inbox,
+            queue: weak,
+        };
         thread::spawn(move || client.run());
-        (Bus { queue }, events)
+        (Bus { queue, unheard }, events)
     }
 
     /// Publishes a message. It is lost if there is no connection.
@@ -204,6 +216,14 @@ impl Bus {
             text.extend_from_slice(message);
             text.extend_from_slice(b"\r\n");
             queue.add(text);
+        }
+    }
+
+    /// Asks the server whether anybody receives a subject. If nobody does, the client reports it.
+    pub(super) fn probe(&self, subject: &str) {
+        if let Some(queue) = &*locked(&self.queue) {
+            let reply = format!("{}{subject}", self.unheard);
+            queue.add(format!("PUB {subject} {reply} 0\r\n\r\n").into_bytes());
         }
     }
 
@@ -241,6 +261,7 @@ struct Info {
 struct Client {
     address: BusAddress,
     subject: String,
+    unheard: String,
     events: Sender<BusEvent>,
     inbox: Arc<Inbox>,
     queue: std::sync::Weak<Mutex<Option<Queue>>>,
@@ -294,13 +315,15 @@ impl Client {
         }
         let mut connect = serde_json::json!({
             "verbose": false, "pedantic": false, "lang": "rust", "name": self.subject,
-            "version": env!("CARGO_PKG_VERSION"), "protocol": 0,
+            "version": env!("CARGO_PKG_VERSION"), "protocol": 0, "headers": true,
+            "no_responders": true,
         });
         if let Some((user, password)) = &self.address.user {
             connect["user"] = user.as_str().into();
             connect["pass"] = password.as_str().into();
         }
-        let hello = format!("CONNECT {connect}\r\nSUB {} 1\r\nPING\r\n", self.subject);
+        let (subject, unheard) = (&self.subject, &self.unheard);
+        let hello = format!("CONNECT {connect}\r\nSUB {subject} 1\r\nSUB {unheard}> 2\r\nPING\r\n");
         socket.write_all(hello.as_bytes())?;
         loop {
             match read_line(&mut reader)?.as_str() {
@@ -326,11 +349,9 @@ impl Client {
         let mut lost = None;
         while is_heard && self.queue.strong_count() > 0 {
             let answer_ping = || own.add(b"PONG\r\n".to_vec());
-            let read = read_message(&mut reader, answer_ping);
-            match read.and_then(|read| read.map(|bytes| self.inbox.add(bytes)).transpose()) {
-                Ok(Some(message)) => {
-                    is_heard = self.events.send(BusEvent::Message(message)).is_ok()
-                }
+            let read = read_operation(&mut reader, answer_ping);
+            match read.and_then(|read| self.event_of(read)) {
+                Ok(Some(event)) => is_heard = self.events.send(event).is_ok(),
                 Ok(None) => {}
                 Err(error) => {
                     lost = Some(error.to_string());
@@ -346,6 +367,18 @@ impl Client {
         // The writer ends when its queue is closed.
         let _ = writer.join();
         lost
+    }
+
+    /// The event of what the server sent.
+    fn event_of(&self, operation: Operation) -> std::io::Result<Option<BusEvent>> {
+        match operation {
+            Operation::Message(bytes) => Ok(Some(BusEvent::Message(self.inbox.add(bytes)?))),
+            Operation::WithHead { subject } => {
+                let probed = subject.strip_prefix(&self.unheard);
+                Ok(probed.map(|probed| BusEvent::Unheard(probed.to_owned())))
+            }
+            Operation::Other => Ok(None),
+        }
     }
 }
 
@@ -392,40 +425,61 @@ fn read_line(reader: &mut impl BufRead) -> std::io::Result<String> {
     }
 }
 
-/// Reads one operation; returns the message if it is one. The memory for a message grows as it
-/// arrives.
-fn read_message(
+/// An operation of a server.
+enum Operation {
+    /// A message.
+    Message(Vec<u8>),
+    /// A message with headers to this subject. Nodes send none, so it is the server's.
+    WithHead { subject: String },
+    /// Something else.
+    Other,
+}
+
+/// Reads one operation. The memory for a message grows as it arrives.
+fn read_operation(
     reader: &mut impl BufRead,
     answer_ping: impl FnOnce(),
-) -> std::io::Result<Option<Vec<u8>>> {
+) -> std::io::Result<Operation> {
     let line = read_line(reader)?;
     if let Some(fields) = line.strip_prefix("MSG ") {
-        let len: Option<usize> = fields.rsplit(' ').next().and_then(|len| len.parse().ok());
-        let len = len.filter(|len| *len <= MESSAGE_MAX);
-        let len = len.ok_or_else(|| invalid("a message without a length"))?;
-        let mut message = Vec::with_capacity(len.min(FIRST_READ_MAX) + 2);
-        reader.by_ref().take(len as u64 + 2).read_to_end(&mut message)?;
-        if message.len() != len + 2 {
-            return Err(invalid("the server closed the connection"));
-        }
-        message.truncate(len);
-        return Ok(Some(message));
+        return read_payload(reader, fields).map(Operation::Message);
+    }
+    if let Some(fields) = line.strip_prefix("HMSG ") {
+        read_payload(reader, fields)?;
+        let subject = fields.split(' ').next().unwrap_or_default().to_owned();
+        return Ok(Operation::WithHead { subject });
     }
     if line == "PING" {
         answer_ping();
     }
     match line.starts_with("-ERR") {
         true => Err(invalid(&line)),
-        false => Ok(None),
+        false => Ok(Operation::Other),
     }
+}
+
+/// Reads the bytes of a message, whose length is the last of the fields.
+fn read_payload(reader: &mut impl BufRead, fields: &str) -> std::io::Result<Vec<u8>> {
+    let len: Option<usize> = fields.rsplit(' ').next().and_then(|len| len.parse().ok());
+    let len = len.filter(|len| *len <= MESSAGE_MAX);
+    let len = len.ok_or_else(|| invalid("a message without a length"))?;
+    let mut message = Vec::with_capacity(len.min(FIRST_READ_MAX) + 2);
+    reader.by_ref().take(len as u64 + 2).read_to_end(&mut message)?;
+    if message.len() != len + 2 {
+        return Err(invalid("the server closed the connection"));
+    }
+    message.truncate(len);
+    Ok(message)
 }
 
 /// Reads the messages in what a server sends, for the fuzzer.
 #[doc(hidden)]
 pub fn messages_in(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut messages = Vec::new();
-    while let Ok(read) = read_message(&mut bytes, || {}) {
-        messages.extend(read);
+    while let Ok(read) = read_operation(&mut bytes, || {}) {
+        if let Operation::Message(message) = read {
+            messages.push(message);
+        }
     }
     messages
 }
@@ -488,7 +542,8 @@ mod tests {
 
     #[test]
     fn reader_takes_messages_and_stops_at_what_is_none() {
-        let text = b"INFO {}\r\nMSG a 1 2\r\nhi\r\nPING\r\nMSG a 1 0\r\n\r\nMSG a 1 9\r\nhi\r\n";
+        let text = b"INFO {}\r\nMSG a 1 2\r\nhi\r\nPING\r\nHMSG a.unheard.b 2 16 16\r\n\
+            NATS/1.0 503\r\n\r\n\r\nMSG a 1 0\r\n\r\nMSG a 1 9\r\nhi\r\n";
         assert_eq!(messages_in(text), [b"hi".to_vec(), Vec::new()]);
         assert!(messages_in(b"MSG a 1 99999999999\r\n").is_empty());
         assert!(messages_in(&[0xff; 100]).is_empty());

@@ -38,6 +38,11 @@ impl LinkSender {
         self.writer().write(packet, |frame| self.publish(&frame));
     }
 
+    /// Asks the bus whether the other side is there.
+    pub(super) fn probe(&self) {
+        self.bus.probe(&self.subject);
+    }
+
     /// Closes the link. Nothing is sent on it any more.
     pub(super) fn close(&self) {
         self.writer().close(|frame| self.publish(&frame));

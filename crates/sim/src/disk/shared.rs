@@ -18,8 +18,9 @@
 use super::State;
 use crate::sabotage::Sabotage;
 use agon_core::{Millis, Timestamp};
-use agon_store::{Append, AppendError, DoneAll};
+use agon_store::{Append, AppendError, DoneAll, patience};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
 
 /// How long an owner may miss its heartbeats before another node claims the log.
 pub(crate) const LEASE_MS: Millis = 1_500;
@@ -65,8 +66,9 @@ struct Link {
 pub(crate) enum Question {
     /// Renews the lease, and asks whether the node still has a cell with this epoch.
     Renew { cell: Cell, epoch: u64 },
-    /// Claims the log, if need be from a node whose lease has expired.
-    Claim { may_steal: bool },
+    /// Claims the log, if need be from a node whose lease has expired. A node that has left the bus
+    /// has less time.
+    Claim { may_steal: bool, absent: Option<u32> },
     /// The owner of the log lends a node its cell.
     Lend { whole: u64, node: u32, epoch: u64 },
     /// The owner of the log takes back the loan of a node, or all loans.
@@ -617,7 +619,9 @@ impl State {
                         self.lend(shared, whole, loans);
                         (Reply::TakenBack, shared.loans_until.max(now) + self.delay_ms())
                     }
-                    Question::Claim { may_steal } => self.claim(shared, call.node, may_steal),
+                    Question::Claim { may_steal, absent } => {
+                        self.claim(shared, call.node, may_steal, absent)
+                    }
                     Question::Renew { .. } => unreachable!("it is answered above"),
                 }
             }
@@ -659,17 +663,26 @@ impl State {
         true
     }
 
-    fn claim(&mut self, shared: &mut Shared, node: u32, may_steal: bool) -> (Reply, Timestamp) {
+    fn claim(
+        &mut self,
+        shared: &mut Shared,
+        node: u32,
+        may_steal: bool,
+        absent: Option<u32>,
+    ) -> (Reply, Timestamp) {
         let now = self.now;
         let lease_ms = match self.sabotage {
             Some(Sabotage::EarlySteal) => LEASE_MS / 2,
             _ => LEASE_MS,
         };
         let is_expired = |owner: u32| {
-            shared.renewed.get(&owner).is_none_or(|renewed| now.since(*renewed) >= lease_ms)
+            let has_left = absent == Some(owner);
+            let patience = patience(Duration::from_millis(lease_ms), has_left).as_millis();
+            let renewed = shared.renewed.get(&owner);
+            (may_steal || has_left)
+                && renewed.is_none_or(|renewed| u128::from(now.since(*renewed)) >= patience)
         };
-        let is_free =
-            shared.owner.is_none_or(|owner| owner == node || may_steal && is_expired(owner));
+        let is_free = shared.owner.is_none_or(|owner| owner == node || is_expired(owner));
         if !is_free {
             return (Reply::Taken { owner: shared.owner }, now + self.delay_ms());
         }

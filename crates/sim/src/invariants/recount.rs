@@ -16,8 +16,11 @@ pub(super) fn check(world: &World, streams: &Streams) -> Result<(), String> {
         let key = (tournament.to_owned(), id.to_owned());
         let of = streams.get(&format!("tournament/{tournament}"));
         let course = of.and_then(|entries| course::read(entries));
-        let is_report = |entry: &&Entry| matches!(&entry.line.event, Event::MatchReported(report) if report.id.as_str() == id);
-        let report = of.into_iter().flatten().find(is_report);
+        let mut of = of.into_iter().flatten();
+        let report = of.find(|entry| match &entry.line.event {
+            Event::MatchReported(report) => report.id.as_str() == id,
+            _ => false,
+        });
         // Players are notified of more than one end of a match that was voided or replayed.
         if course.is_some_and(|course| course.is_ruled(id)) {
             continue;

@@ -299,6 +299,8 @@ impl World {
                 continue;
             }
             let next_tick = self.next_tick();
+            let lobby = self.cells_of(id).map(|at| self.cells[at].lobby);
+            let has_left = lobby.is_some_and(|lobby| self.has_left_bus(lobby));
             let Some(node) = self.nodes.iter_mut().find(|node| node.id == id) else { continue };
             if node.next_tick > now {
                 continue;
@@ -306,6 +308,7 @@ impl World {
             node.next_tick = next_tick;
             let owner = node.known_owner;
             let doubt = node.borrower.doubt(owner.map(name).as_deref(), since_begin(now));
+            let doubt = doubt.or(has_left.then_some("the node with the lobby has left the bus"));
             let offer = owner.and_then(|_| node.borrower.offer(since_begin(now)));
             if let Some(at) = self.cells_of(id) {
                 self.write_to_lobby(at, &Packet::Alive);

@@ -427,9 +427,13 @@ impl World {
             for engine in engines {
                 self.write_to_node(node, engine, &packet);
             }
-            for lost in self.owner_links[at].lender.lose_silent(since_begin(now)) {
-                self.given_up(node, &lost);
-            }
+            let linked = self.owner_links[at].writers.values().map(|(other, _)| *other);
+            let gone: Vec<u32> = linked.filter(|other| self.has_left_bus(*other)).collect();
+            let lender = &mut self.owner_links[at].lender;
+            let mut lost = lender.lose_silent(since_begin(now));
+            let gone = lender.lose_where(|name| gone.contains(&number(name)));
+            lost.extend(gone);
+            lost.iter().for_each(|lost| self.given_up(node, lost));
             let is_owner = self.standing_of(node) == Some(LogStanding::Owner);
             let links = &mut self.owner_links[at];
             let is_open = matches!(phase, Phase::Gathering(_) | Phase::Running);

@@ -12,7 +12,7 @@ use crate::plan::NodeFault;
 use agon_core::{Millis, Timestamp};
 use agon_engine::EngineRole;
 use agon_engine::links::Borrower;
-use agon_store::{BEATS_PER_LEASE, Doubt, LeaseCandidate, LogStanding, Turn};
+use agon_store::{BEATS_PER_LEASE, Doubt, LeaseCandidate, LogStanding, Turn, patience};
 use std::time::Duration;
 
 /// How often an owner renews its lease, and how often a node that stands by tries to claim the log.
@@ -195,16 +195,23 @@ impl World {
             }
         }
         for at in 0..self.nodes.len() {
-            let node = &mut self.nodes[at];
+            let node = &self.nodes[at];
             if node.is_stopped || node.is_waiting || node.next_call > now {
                 continue;
             }
+            let absent = node.known_owner.filter(|owner| self.has_left_bus(*owner));
+            let node = &mut self.nodes[at];
             node.is_waiting = true;
-            let lease = Duration::from_millis(LEASE_MS);
-            let may_steal = node.candidate.may_steal(since_begin(now), lease);
+            let may_steal = |has_left| {
+                let patience = patience(Duration::from_millis(LEASE_MS), has_left);
+                node.candidate.may_steal(since_begin(now), patience)
+            };
             let what = match node.epoch {
                 Some(epoch) => Question::Renew { cell: Cell::Lobby, epoch },
-                None => Question::Claim { may_steal },
+                None => {
+                    let absent = absent.filter(|_| may_steal(true));
+                    Question::Claim { may_steal: may_steal(false), absent }
+                }
             };
             let (id, delay_ms) = (node.id, self.rng.between(0, 4));
             self.disk.shared(|shared| shared.ask(id, now, delay_ms, what));
@@ -246,6 +253,12 @@ impl World {
             }
         }
         false
+    }
+
+    /// Returns whether the bus says that a node is not connected: its process has ended. The bus
+    /// says so of every second node, so that the others wait for the rest.
+    pub(super) fn has_left_bus(&self, node: u32) -> bool {
+        self.bus.is_some() && node % 2 == 0 && self.nodes.iter().all(|one| one.id != node)
     }
 
     /// Returns whether a node's process is there and not stopped.

@@ -51,8 +51,9 @@ impl World {
                 };
                 self.order(Order::Tournament(id.clone(), order));
             }
-            // A tournament may be interrupted later, once its players have had time to reconnect.
-            let more = !paused.is_empty() || !self.unfinished().is_empty();
+            // A tournament may be announced later, and interrupted once its players have had time
+            // to reconnect.
+            let more = !paused.is_empty() || !self.unfinished().is_empty() || !self.is_announced();
             if more || !self.operator.has_nothing_open() {
                 self.at(self.now + 1_000, Happening::Order);
             }

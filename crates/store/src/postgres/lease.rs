@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::schema::{Database, describe};
 use super::writer::Ownership;
-use crate::{BEATS_PER_LEASE, LogError};
+use crate::{BEATS_PER_LEASE, LogError, patience};
 
 /// The node that opens a log, as other nodes see it.
 #[derive(Clone, Debug)]
@@ -107,17 +107,17 @@ const RENEW: &str = "
 const UNREGISTER: &str = "DELETE FROM agon.nodes WHERE id = $1";
 
 /// Claims a cell that is new, free, ours or, if the node may steal, owned by a node without a fresh
-/// heartbeat. A claim is a heartbeat too: after the database was away all heartbeats are old, and
-/// the next node would take the cell at once.
+/// heartbeat. An owner that has left the bus has less time. A claim is a heartbeat too: after the
+/// database was away all heartbeats are old, and the next node would take the cell at once.
 const CLAIM: &str = "
     WITH claimed AS (
         INSERT INTO agon.cells AS held (id, owner, epoch) VALUES ($1, $2, 1)
         ON CONFLICT (id) DO UPDATE SET owner = $2, epoch = held.epoch + 1
         WHERE held.log_version <= $5 AND (
-            held.owner IS NULL OR held.owner = $2 OR $4 AND NOT EXISTS (
+            held.owner IS NULL OR held.owner = $2 OR ($4 OR held.owner = $6) AND NOT EXISTS (
                 SELECT FROM agon.nodes
-                WHERE id = held.owner
-                  AND renewed_at > clock_timestamp() - $3 * interval '1 millisecond'
+                WHERE id = held.owner AND renewed_at > clock_timestamp()
+                    - CASE WHEN id = $6 THEN $7::float8 ELSE $3::float8 END * interval '1 millisecond'
             )
         )
         RETURNING epoch
@@ -208,14 +208,18 @@ pub(super) fn claim(
     node: &Node,
     cell: &str,
     may_steal: bool,
+    absent: Option<&str>,
 ) -> Result<Claim, postgres::Error> {
     let lease_ms = node.lease.as_millis() as f64;
+    let absent_ms = patience(node.lease, true).as_millis() as f64;
     let mut transaction = client.transaction()?;
     // A statement of its own: the claim then sees the heartbeat of a node that was a moment faster.
     transaction.execute("SELECT FROM agon.cells WHERE id = $1 FOR UPDATE", &[&cell])?;
     let version = i64::from(node.log_version);
-    let claimed =
-        transaction.query_opt(CLAIM, &[&cell, &node.id, &lease_ms, &may_steal, &version])?;
+    let claimed = transaction.query_opt(
+        CLAIM,
+        &[&cell, &node.id, &lease_ms, &may_steal, &version, &absent, &absent_ms],
+    )?;
     transaction.commit()?;
     if let Some(row) = claimed {
         return Ok(Claim::Owned(row.get::<_, i64>(0).cast_unsigned()));

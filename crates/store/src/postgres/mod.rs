@@ -18,7 +18,7 @@ use crate::group::Group;
 use crate::name::check_for_reading;
 use crate::{
     Append, AppendError, Done, DoneAll, Lease, Log, LogError, LogStanding, Meter, ReaderShare,
-    Snapshot, StreamPart,
+    Snapshot, StreamPart, patience,
 };
 
 pub use lease::{CellRow, Claim, Node, NodeRow};
@@ -90,23 +90,38 @@ impl PostgresLog {
     /// Claims a cell: new, free, or owned by a node whose lease has expired. Afterwards only this
     /// node can write the cell's streams, and everything that others wrote can be loaded.
     pub fn claim(&self, cell: &str) -> Result<Claim, LogError> {
-        self.try_claim(cell, true)
+        self.claim_as(cell, true, None)
     }
 
     /// Claims a cell that is new, free or this node's own, and leaves it to its owner otherwise.
     pub fn claim_unowned(&self, cell: &str) -> Result<Claim, LogError> {
-        self.try_claim(cell, false)
+        self.claim_as(cell, false, None)
     }
 
-    fn try_claim(&self, cell: &str, may_steal: bool) -> Result<Claim, LogError> {
+    /// Claims a cell. If the node may steal, it takes the cell from an owner whose lease has
+    /// expired. It takes it sooner from a node that has left the bus ([`patience`]).
+    pub fn claim_as(
+        &self,
+        cell: &str,
+        may_steal: bool,
+        absent: Option<&str>,
+    ) -> Result<Claim, LogError> {
         let ownership = &self.writing()?.ownership;
-        let claim = self
-            .control()
-            .ask("claim in", |client| lease::claim(client, &ownership.node, cell, may_steal))?;
+        let claim = self.control().ask("claim in", |client| {
+            lease::claim(client, &ownership.node, cell, may_steal, absent)
+        })?;
         if let Claim::Owned(epoch) = &claim {
             ownership.epochs().insert(cell.to_owned(), *epoch);
         }
         Ok(claim)
+    }
+
+    /// Notes whether this node is connected to the bus. If it is not, others wait less long for its
+    /// heartbeats, and so it doubts sooner that it still owns its cells.
+    pub fn set_on_bus(&self, is_on_bus: bool) {
+        if let Ok(Writing { ownership, .. }) = self.writing() {
+            ownership.is_off_bus.store(!is_on_bus, Ordering::Release);
+        }
     }
 
     /// Gives a cell back, so that another node may claim it at once.
@@ -323,7 +338,8 @@ impl Log for PostgresLog {
             return LogStanding::Lost;
         };
         let has_lost = ownership.has_lost.load(Ordering::Acquire);
-        LogStanding::of(has_lost, heartbeat.age(), ownership.node.lease)
+        let is_off_bus = ownership.is_off_bus.load(Ordering::Acquire);
+        LogStanding::of(has_lost, heartbeat.age(), patience(ownership.node.lease, is_off_bus))
     }
 
     fn lease(&self) -> Option<Lease> {

@@ -103,6 +103,8 @@ pub(super) struct Ownership {
     pub(super) is_closing: AtomicBool,
     /// True if another node has claimed a cell of this node.
     pub(super) has_lost: AtomicBool,
+    /// True if the node is not connected to the bus, so others take its cells sooner.
+    pub(super) is_off_bus: AtomicBool,
     /// How many appends were rejected because this node did not own their cell.
     pub(super) fenced: AtomicU64,
     /// How often this node has lent a cell.
@@ -119,6 +121,7 @@ impl Ownership {
             epochs: Mutex::default(),
             is_closing: AtomicBool::new(false),
             has_lost: AtomicBool::new(false),
+            is_off_bus: AtomicBool::new(false),
             fenced: AtomicU64::new(0),
             loans: AtomicU64::new(0),
         }

@@ -206,6 +206,26 @@ fn new_owner_with_an_old_heartbeat_is_not_followed_at_once() {
 }
 
 #[test]
+fn log_of_an_owner_that_has_left_the_bus_is_taken_after_two_heartbeats() {
+    let server = Postgres::start();
+    let url = server.database();
+    // Heartbeats are one hour apart, so there are none during the test.
+    let lease = Duration::from_secs(6 * 3_600);
+    let [a, b] =
+        ["a", "b"].map(|id| PostgresLog::open(&url, Node { lease, ..node(id) }, cell_of).unwrap());
+    assert_eq!(a.claim("t").unwrap(), Claim::Owned(1));
+    assert_eq!(agon_store::patience(lease, true), Duration::from_secs(2 * 3_600));
+    let taken = || Claim::Taken { owner: "a".to_owned() };
+    for is_due in [false, false, true] {
+        assert_eq!(b.claim("t").unwrap(), taken(), "its lease has not expired");
+        assert_eq!(b.claim_as("t", true, Some("c")).unwrap(), taken(), "another one has left");
+        let claim = b.claim_as("t", false, Some("a")).unwrap();
+        assert_eq!(claim, if is_due { Claim::Owned(2) } else { taken() });
+        age_all(&server, &url);
+    }
+}
+
+#[test]
 fn one_of_several_nodes_that_claim_at_once_succeeds() {
     let server = Postgres::start();
     let url = server.database();

@@ -11,7 +11,9 @@ use agon_core::LOG_VERSION;
 use agon_server::{
     BusInbox, CellsNode, Handle, NodeLinks, RelayPort, ServerError, StandbyListener,
 };
-use agon_store::{Claim, LeaseCandidate, Log, LogError, Node, NodeRow, PostgresLog, SqliteLog};
+use agon_store::{
+    Claim, LeaseCandidate, Log, LogError, Node, NodeRow, PostgresLog, SqliteLog, patience,
+};
 use anyhow::{Context, Result};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::ErrorKind;
@@ -149,7 +151,8 @@ fn own(
     let version = log.raise_log_version()?.unwrap_or(1);
     let Some(inbox) = inbox else { return Ok((version, None)) };
     let may_join = |other: &&NodeRow| {
-        let is_there = other.age < LEASE && other.id != node;
+        // The row of an owner that was killed is still there.
+        let is_there = other.age < patience(LEASE, true) && other.id != node;
         is_there && !other.drained && other.log_version >= version
     };
     let others = log.nodes()?.iter().filter(may_join).count();
@@ -227,11 +230,11 @@ async fn claim(standing: &StandingBy, own: u32) -> Result<()> {
             continue;
         }
         let claiming = Arc::clone(log);
-        let may_steal = candidate.may_steal(begun.elapsed(), LEASE);
-        let claim = blocking(move || match may_steal {
-            true => claiming.claim(PostgresLog::WHOLE),
-            false => claiming.claim_unowned(PostgresLog::WHOLE),
-        });
+        let absent = cells.as_ref().and_then(CellsNode::absent_owner);
+        let has_left = absent.is_some();
+        let may_steal = |has_left| candidate.may_steal(begun.elapsed(), patience(LEASE, has_left));
+        let (any, absent) = (may_steal(false), absent.filter(|_| may_steal(true)));
+        let claim = blocking(move || claiming.claim_as(PostgresLog::WHOLE, any, absent.as_deref()));
         let claim = claim.await?;
         candidate.tried(begun.elapsed(), claim.is_ok());
         if let Ok(Claim::Newer { version, .. }) = &claim
@@ -264,7 +267,7 @@ async fn claim(standing: &StandingBy, own: u32) -> Result<()> {
             }
             Err(_) => {}
         }
-        tokio::time::sleep(CLAIM_PAUSE).await;
+        tokio::time::sleep(if has_left { CLAIM_PAUSE / 5 } else { CLAIM_PAUSE }).await;
     }
 }
 

@@ -390,6 +390,12 @@ impl Runner {
                     self.end_link("the connection to the bus is lost");
                 }
                 Ok(BusEvent::Message(message)) => self.take(message.into_bytes()),
+                Ok(BusEvent::Unheard(subject)) => {
+                    let at = self.receiver.as_ref().map(|(_, at)| subject_of(at));
+                    if at == Some(subject) {
+                        self.end_link("the node with the lobby has left the bus");
+                    }
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -447,6 +453,7 @@ impl Runner {
     fn say_alive(&self, link: &RelayLink) {
         let (sent, read_until) = (self.port.now(), self.port.read_at());
         link.send(&RelayPacket::Alive { sent, read_until });
+        link.probe();
     }
 
     fn take(&mut self, bytes: Vec<u8>) {

@@ -167,6 +167,12 @@ impl Hub {
                     self.lose_where("the connection to the bus is lost", |_| true)
                 }
                 Ok(BusEvent::Message(message)) => self.take(message.into_bytes()),
+                Ok(BusEvent::Unheard(subject)) => {
+                    let mut linked = self.nodes.keys();
+                    if let Some(name) = linked.find(|name| subject_of(name) == subject).cloned() {
+                        self.lose(&name, "the node has left the bus");
+                    }
+                }
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             if due <= Instant::now() {
@@ -177,6 +183,7 @@ impl Hub {
                 for node in self.nodes.values() {
                     let (sent, read_until) = Default::default();
                     node.link.send(&RelayPacket::Alive { sent, read_until });
+                    node.link.probe();
                     node.link.tick();
                 }
                 let now = self.begun.elapsed();

@@ -64,6 +64,11 @@ impl RelayLink {
         self.sender.send_encoded(&packet.encode());
     }
 
+    /// Asks the bus whether the other side is there.
+    pub(super) fn probe(&self) {
+        self.sender.probe();
+    }
+
     /// Opens a connection; `None` if there are too many.
     pub(super) fn open(self: &Arc<RelayLink>, id: RelayId) -> Option<RelayStream> {
         let mut pipes = self.pipes();
