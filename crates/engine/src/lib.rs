@@ -58,6 +58,7 @@ use agon_core::{
 };
 use agon_games::{GameState, Registry};
 use cells::{CellReport, Cells, RejectedAnswer};
+pub use casual::names_casual_game;
 pub use cells::{GameTotals, delay, watch};
 pub use effect::{
     AskId, CloseReason, Effect, Effects, HouseQuestion, LineRange, LoginOutcome, Note,

@@ -42,6 +42,13 @@ pub(crate) fn projector_follows_a_live_cup_to_its_winner() {
         "format": {"kind": "bracket"},
         "match": {"ties": "replay", "time": {"house_pace_ms": 400}},
     });
+    // A casual game runs all the time; the cup is more interesting.
+    let (_, guest) = world.send("POST", None, "/api/v1/guests", &Value::Null);
+    let seats = json!({"game": "yahtzee", "players": [guest["account"], "house:level-1"]});
+    let token = guest["token"].as_str().expect("a token");
+    let (status, casual) = world.send("POST", Some(token), "/api/v1/casual", &seats);
+    assert_eq!(status, 201, "{casual}");
+    browser.until_text(".tv-score .name", "house:level-1");
     fish_cup(&world, "cup", &fish, &policy);
     // It notes every match that the projector follows, and every score that it shows.
     browser.eval(
@@ -79,6 +86,7 @@ pub(crate) fn projector_follows_a_live_cup_to_its_winner() {
     let winner = winner.as_str().unwrap();
     browser.until_text(".tv-won", &format!("{winner} won cup"));
     assert_eq!(browser.eval("scenes.includes('match') && scenes.at(-1) === 'table'"), true);
+    assert_eq!(browser.eval("followed.at(-1)"), "cup/r2m1", "no casual game in between");
     browser.click(".tv-top a", "Leave");
     browser.until_true("the head is back", "document.querySelector('.top').clientHeight > 0");
 }
