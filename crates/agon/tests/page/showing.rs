@@ -418,8 +418,11 @@ fn bracket_of_64_fits_the_width_of_a_projector() {
     );
     let styled = "getComputedStyle(document.querySelector('.two-sides')).display === 'flex'";
     browser.until_true("the style is there", styled);
+    let cut = "[...document.querySelectorAll('.two-sides .seat bdi')].filter(name =>
+        name.scrollWidth > name.clientWidth || name.scrollHeight > name.clientHeight + 1).length";
     for (width, height, most) in [(1920, 1080, 1000.0), (1366, 768, 1000.0)] {
         look(&mut browser, width, height, false);
+        assert_eq!(browser.eval(cut), 0, "the names are whole at {width} px");
         let outside = browser.eval(
             "[...document.querySelectorAll('.two-sides .match')].filter(e => {
                const { left, right } = e.getBoundingClientRect();
@@ -433,9 +436,6 @@ fn bracket_of_64_fits_the_width_of_a_projector() {
     look(&mut browser, 1920, 1080, false);
     let size = "parseFloat(getComputedStyle(document.querySelector('.compact .seat')).fontSize)";
     assert!(browser.eval(size).as_f64().is_some_and(|size| size >= 14.0));
-    let cut = "[...document.querySelectorAll('.two-sides .seat bdi')].filter(name =>
-        name.scrollWidth > name.clientWidth).length";
-    assert_eq!(browser.eval(cut), 0, "the names of winners and losers are whole");
     // The heads of the rounds stay in sight.
     let head = "document.querySelector('.round > h3').getBoundingClientRect().top";
     browser.eval(&format!("scrollBy(0, {head} + 200)"));
@@ -448,6 +448,40 @@ fn bracket_of_64_fits_the_width_of_a_projector() {
          && bottom <= innerHeight + 1)(document.querySelector('.two-sides').getBoundingClientRect())";
     browser.until_true("all of it is on the screen", within);
     assert_eq!(browser.eval(cut), 0, "the names are whole on the projector");
+    // Long names have two lines, and of the longest ones at least 14 letters can be read.
+    let shown = "[...document.querySelectorAll('.two-sides .seat bdi')].map(name => {
+        const letters = document.createRange();
+        const bottom = name.getBoundingClientRect().bottom + 1;
+        return [...name.textContent].findIndex((_, at) => {
+          letters.setStart(name.firstChild, at);
+          letters.setEnd(name.firstChild, at + 1);
+          return letters.getBoundingClientRect().bottom > bottom;
+        });
+      }).filter(letters => letters >= 0)";
+    let afar = "parseFloat(getComputedStyle(document.querySelector('.compact .seat')).fontSize)
+        * document.querySelector('.tv-fit').style.zoom";
+    for (name, least) in [("The Unstoppable Penguins, No. $1", 32), (&"W".repeat(50), 14)] {
+        browser.go("#/docs");
+        browser.eval(&format!(
+            "window.untouched ??= window.fetch;
+             window.fetch = async (...what) => {{
+               const answer = await untouched(...what);
+               const text = (await answer.text()).replaceAll(/Guest (\\d+)/g, {});
+               return new Response(text, answer);
+             }}",
+            json!(name)
+        ));
+        browser.go("#/tv/big");
+        let start = json!(name.split('$').next());
+        let renamed = format!("document.querySelector('.seat bdi')?.textContent.startsWith({start})");
+        browser.until_true("the names are long", &renamed);
+        browser.until_true("all of it is on the screen", within);
+        let cut_at = browser.eval(&format!("Math.min(99, ...{shown})"));
+        assert!(cut_at.as_u64().is_some_and(|at| at >= least), "{name} is cut at {cut_at}");
+        let size = browser.eval(afar);
+        assert!(size.as_f64().is_some_and(|size| size >= 10.5), "{name} has {size} px");
+    }
+    browser.eval("window.fetch = untouched");
     browser.go("#/tournament/big");
     look(&mut browser, 360, 740, false);
     browser.until_true("it is drawn", &format!("{} === 52", count(".over")));
@@ -594,6 +628,72 @@ fn every_format_fits_and_has_totals() {
     let rows = cells(&mut browser, ".cross");
     let wins: u32 = rows.iter().map(|row| row[row.len() - 3].parse::<u32>().unwrap()).sum();
     assert_eq!(wins, 6, "{rows:?}");
+}
+
+#[test]
+fn double_elimination_is_two_trees_with_lines_to_the_final() {
+    let world = World::start();
+    let fish = [
+        "house:greedy",
+        "house:random",
+        "house:search",
+        "house:richest",
+        "house:level-1",
+        "house:level-2",
+    ];
+    let policy = json!({"format": {"kind": "double-elimination"}, "match": {"ties": "replay"}});
+    fish_cup(&world, "twice", &fish, &policy);
+    world.until_over("twice");
+    let cup = world.get("/api/v1/tournaments/twice");
+    let matches = cup["pairings"].as_array().unwrap().len();
+    let mut browser = world.browser("#/tournament/twice");
+    browser.until_text(".double", "Losers' bracket");
+    look(&mut browser, 1366, 768, false);
+    let styled = "getComputedStyle(document.querySelector('.double')).display === 'grid'";
+    browser.until_true("the style is there", styled);
+    let drawn = browser.eval("document.querySelectorAll('.double .match.over').length");
+    assert_eq!(drawn, matches, "every match is drawn once");
+    // Every match stands in the middle between those that lead to it.
+    let off = browser.eval(
+        "(() => {
+           const middle = place => {
+             const { top, bottom } = place.firstElementChild.getBoundingClientRect();
+             return (top + bottom) / 2;
+           };
+           return ['winners', 'losers'].flatMap(name => {
+             const rounds = [...document.querySelectorAll(`.double > .${name} > .round`)]
+               .map(round => [...round.firstElementChild.children]);
+             return rounds.slice(1).flatMap((round, index) => round.map((place, at) => {
+               const from = rounds[index];
+               const few = from.length / round.length;
+               const before = from.slice(at * few, (at + 1) * few).map(middle);
+               const mean = before.reduce((sum, one) => sum + one) / few;
+               return Math.abs(middle(place) - mean);
+             }));
+           });
+         })()",
+    );
+    let off: Vec<f64> = serde_json::from_value(off).unwrap();
+    assert_eq!(off.len(), 3 + 4, "rounds after the first: {off:?}");
+    assert!(off.iter().all(|pixels| *pixels < 2.0), "{off:?}");
+    // The lines end at the final: one from above, one from below.
+    let ends = browser.eval(
+        "(() => {
+           const box = sign => document.querySelector(sign).getBoundingClientRect();
+           const final = box('.double > .final .match');
+           const middle = (final.left + final.right) / 2;
+           const [upper, lower] = [box('.joint.upper'), box('.joint.lower')];
+           const above = box('.double > .winners > .round:last-child .match');
+           const below = box('.double > .losers > .round:last-child .match');
+           return [upper.bottom - final.top, lower.top - final.bottom, upper.right - middle,
+             lower.right - middle, upper.left - above.right, lower.left - below.right,
+             upper.top - (above.top + above.bottom) / 2,
+             lower.bottom - (below.top + below.bottom) / 2];
+         })()",
+    );
+    let ends: Vec<f64> = serde_json::from_value(ends).unwrap();
+    assert!(ends.iter().all(|pixels| pixels.abs() < 3.0), "{ends:?}");
+    accessible_in_every_look(&mut browser, "a double elimination");
 }
 
 #[test]
