@@ -280,7 +280,7 @@ export class AnalysisPanel {
               { class: "costliest" },
               one.costliest.map((step) => button(step, `−${(step.cost ?? 0).toFixed(1)}`, decision(step))),
             )
-          : h("p", { class: "soft" }, "Every decision was the best one."),
+          : h("p", { class: "soft" }, one.cost < 0.05 ? "Every decision was the best one." : "No decision was clearly a mistake."),
         extremes.length
           ? h(
               "ul",
