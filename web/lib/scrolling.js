@@ -46,18 +46,28 @@ export function arrive() {
   if (!known) history.replaceState({ ...history.state, entry }, "");
   const wanted = left[entry] ?? 0;
   scrollTo(0, wanted);
-  if (scrollY < wanted) restoreLater(wanted);
-}
-
-/**
- * Scrolls down as soon as the page is high enough, unless the user scrolls first.
- * @param {number} wanted
- */
-function restoreLater(wanted) {
-  const observer = new ResizeObserver(() => {
+  if (scrollY >= wanted) return;
+  untilTheUserScrolls(() => {
     scrollTo(0, wanted);
     if (scrollY >= wanted) stop();
   });
+}
+
+/**
+ * Scrolls to an element, and keeps it there while the parts of the view above it get their height.
+ * @param {Element} element
+ */
+export function keepInSight(element) {
+  untilTheUserScrolls(() => element.scrollIntoView());
+}
+
+/**
+ * Scrolls whenever the height of the page changes, until the user does or some time has passed.
+ * @param {() => void} scroll
+ */
+function untilTheUserScrolls(scroll) {
+  stop();
+  const observer = new ResizeObserver(scroll);
   const timer = setTimeout(() => stop(), PATIENCE_MS);
   const ended = new AbortController();
   stop = () => {

@@ -266,6 +266,25 @@ fn faults_of_a_game_lead_to_their_step_and_evidence_is_for_its_owner() {
 }
 
 #[test]
+fn explanation_of_a_loss_is_in_sight_at_once() {
+    let world = World::start();
+    for (id, preset) in [("dice", "yahtzee-class"), ("ice", "fish"), ("rails", "trains")] {
+        world.house_cup(id, preset, &["house:level-1", "house:level-2"]);
+        world.until_over(id);
+    }
+    let mut browser = world.browser("#/docs");
+    for id in ["dice", "ice", "rails"] {
+        browser.eval(&format!("location.hash = '#/replay/{id}/r1m1/1?why=1'"));
+        browser.until_text(".head", id);
+        browser.until_text(".sums", "house:level-2");
+        let top = "document.querySelector('.analysis').getBoundingClientRect().top";
+        let below_the_head = "document.querySelector('.top').offsetHeight";
+        let seen = format!("{top} >= {below_the_head} - 1 && {top} < {below_the_head} + 60");
+        browser.until_true(&format!("{id}: the analysis is below the head"), &seen);
+    }
+}
+
+#[test]
 fn player_who_is_out_did_not_lose_by_decisions() {
     let world = World::start();
     world.house_cup("rails", "trains", &["house:greedy", "house:hold-10", "house:cheat"]);
