@@ -183,8 +183,14 @@ export const outside = (href, words) =>
  * @param {unknown} problem */
 export function sentence(problem) {
   const text = problem instanceof Error ? problem.message : String(problem);
-  return `${capital(text)}${/[.!?…]$/.test(text) ? "" : "."}`;
+  return capital(ended(text));
 }
+
+/**
+ * Text with a full stop, if it has no end of its own.
+ * @param {string} text
+ */
+export const ended = (text) => `${text}${/[.!?…]$/.test(text) ? "" : "."}`;
 
 /**
  * An error message, shown where the error happened.

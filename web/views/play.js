@@ -10,7 +10,7 @@ import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
 import { slidAll, waitedFor } from "../lib/moves.js";
 import { download } from "../lib/saved.js";
-import { capital, sentence } from "../lib/show.js";
+import { capital, ended, sentence } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { clock, ending, moveList, standing } from "../lib/table.js";
@@ -577,7 +577,7 @@ class Play {
       "p",
       { class: "paused", role: "status", "data-key": "paused" },
       h("strong", {}, `Paused by ${pause.by}: `),
-      `${sentence(pause.why)} No clock runs. The game continues when ${pause.by} resumes it.`,
+      `${ended(pause.why)} No clock runs. The game continues when ${pause.by} resumes it.`,
     );
   }
 
