@@ -52,6 +52,7 @@ fn until_still(browser: &mut Browser) {
     let still = "document.getAnimations().every(one => one.playState !== 'running' ||
         one.effect.getComputedTiming().endTime === Infinity)";
     browser.until_true("nothing moves", still);
+    browser.until_true("the demo is there", "document.querySelector('agon-demo:empty') === null");
 }
 
 fn until_there(browser: &mut Browser, sign: &str) {
