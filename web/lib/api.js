@@ -180,7 +180,7 @@ export async function claim(account, password) {
 export const casual = (game, players) => post("/api/v1/casual", { game, players });
 
 /**
- * Whether a tournament is a casual game, by its name: `fish-casual-7`. A tournament with the time
+ * Returns whether a tournament is a casual game, by its name: `fish-casual-7`. One with the time
  * limits of such games is none.
  * @param {string} id
  */

@@ -24,7 +24,7 @@ const LISTS = new Intl.ListFormat("en");
 export const together = (names) => LISTS.format(names);
 
 /**
- * Who won a game: ann won; ann and bob share the win.
+ * A sentence about the winners of a game: ann won; ann and bob share the win.
  * @param {string[]} winners
  */
 export const victory = (winners) =>

@@ -57,8 +57,8 @@ use agon_core::{
     TournamentId,
 };
 use agon_games::{GameState, Registry};
-use cells::{CellReport, Cells, RejectedAnswer};
 pub use casual::names_casual_game;
+use cells::{CellReport, Cells, RejectedAnswer};
 pub use cells::{GameTotals, delay, watch};
 pub use effect::{
     AskId, CloseReason, Effect, Effects, HouseQuestion, LineRange, LoginOutcome, Note,

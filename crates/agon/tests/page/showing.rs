@@ -413,6 +413,45 @@ async fn play_as(server: Address, account: String, token: String) -> Result<(), 
     }
 }
 
+/// Renames the guests of the bracket on the projector. Long names have two lines, and at least 14
+/// letters of the longest ones can be read.
+fn long_names_can_be_read(browser: &mut Browser, is_drawn: &str) {
+    let shown = "[...document.querySelectorAll('.two-sides .seat bdi')].map(name => {
+        const letters = document.createRange();
+        const bottom = name.getBoundingClientRect().bottom + 1;
+        return [...name.textContent].findIndex((_, at) => {
+          letters.setStart(name.firstChild, at);
+          letters.setEnd(name.firstChild, at + 1);
+          return letters.getBoundingClientRect().bottom > bottom;
+        });
+      }).filter(letters => letters >= 0)";
+    let afar = "parseFloat(getComputedStyle(document.querySelector('.compact .seat')).fontSize)
+        * document.querySelector('.tv-fit').style.zoom";
+    for (name, least) in [("The Unstoppable Penguins, No. $1", 32), (&"W".repeat(50), 14)] {
+        browser.go("#/docs");
+        browser.eval(&format!(
+            "window.untouched ??= window.fetch;
+             window.fetch = async (...what) => {{
+               const answer = await untouched(...what);
+               const text = (await answer.text()).replaceAll(/Guest (\\d+)/g, {});
+               return new Response(text, answer);
+             }}",
+            json!(name)
+        ));
+        browser.go("#/tv/big");
+        let start = json!(name.split('$').next());
+        let renamed =
+            format!("document.querySelector('.seat bdi')?.textContent.startsWith({start})");
+        browser.until_true("the names are long", &renamed);
+        browser.until_true("all of it is on the screen", is_drawn);
+        let cut_at = browser.eval(&format!("Math.min(99, ...{shown})"));
+        assert!(cut_at.as_u64().is_some_and(|at| at >= least), "{name} is cut at {cut_at}");
+        let size = browser.eval(afar);
+        assert!(size.as_f64().is_some_and(|size| size >= 10.5), "{name} has {size} px");
+    }
+    browser.eval("window.fetch = untouched");
+}
+
 #[test]
 fn bracket_of_64_fits_the_width_of_a_projector() {
     let world = World::with("[limits]\nguests_per_minute_max = 1000\n");
@@ -471,40 +510,7 @@ fn bracket_of_64_fits_the_width_of_a_projector() {
          && bottom <= innerHeight + 1)(document.querySelector('.two-sides').getBoundingClientRect())";
     browser.until_true("all of it is on the screen", within);
     assert_eq!(browser.eval(cut), 0, "the names are whole on the projector");
-    // Long names have two lines, and of the longest ones at least 14 letters can be read.
-    let shown = "[...document.querySelectorAll('.two-sides .seat bdi')].map(name => {
-        const letters = document.createRange();
-        const bottom = name.getBoundingClientRect().bottom + 1;
-        return [...name.textContent].findIndex((_, at) => {
-          letters.setStart(name.firstChild, at);
-          letters.setEnd(name.firstChild, at + 1);
-          return letters.getBoundingClientRect().bottom > bottom;
-        });
-      }).filter(letters => letters >= 0)";
-    let afar = "parseFloat(getComputedStyle(document.querySelector('.compact .seat')).fontSize)
-        * document.querySelector('.tv-fit').style.zoom";
-    for (name, least) in [("The Unstoppable Penguins, No. $1", 32), (&"W".repeat(50), 14)] {
-        browser.go("#/docs");
-        browser.eval(&format!(
-            "window.untouched ??= window.fetch;
-             window.fetch = async (...what) => {{
-               const answer = await untouched(...what);
-               const text = (await answer.text()).replaceAll(/Guest (\\d+)/g, {});
-               return new Response(text, answer);
-             }}",
-            json!(name)
-        ));
-        browser.go("#/tv/big");
-        let start = json!(name.split('$').next());
-        let renamed = format!("document.querySelector('.seat bdi')?.textContent.startsWith({start})");
-        browser.until_true("the names are long", &renamed);
-        browser.until_true("all of it is on the screen", within);
-        let cut_at = browser.eval(&format!("Math.min(99, ...{shown})"));
-        assert!(cut_at.as_u64().is_some_and(|at| at >= least), "{name} is cut at {cut_at}");
-        let size = browser.eval(afar);
-        assert!(size.as_f64().is_some_and(|size| size >= 10.5), "{name} has {size} px");
-    }
-    browser.eval("window.fetch = untouched");
+    long_names_can_be_read(&mut browser, within);
     browser.go("#/tournament/big");
     look(&mut browser, 360, 740, false);
     browser.until_true("it is drawn", &format!("{} === 52", count(".over")));
