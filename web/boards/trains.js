@@ -321,12 +321,7 @@ class TrainsBoard extends Board {
         },
         h("span", { "aria-hidden": "true" }, kept ? "✓" : "○"),
         `${pair[0]} – ${pair[1]}`,
-        h(
-          "span",
-          { class: "soft small" },
-          `${distance(view.map, pair)}+`,
-          h("span", { class: "unit" }, " segments"),
-        ),
+        h("span", { class: "soft small" }, `${distance(view.map, pair)}+ rails`),
       );
     };
     const back = pairs.filter((pair) => !this.keeping.has(String(pair)));

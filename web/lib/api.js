@@ -179,6 +179,13 @@ export async function claim(account, password) {
  */
 export const casual = (game, players) => post("/api/v1/casual", { game, players });
 
+/**
+ * Returns whether a tournament is a casual game, by its name: `fish-casual-7`. One with the time
+ * limits of such games is none.
+ * @param {string} id
+ */
+export const isCasual = (id) => /-casual-\d+$/.test(id);
+
 export async function logOut() {
   try {
     await del("/api/v1/sessions");

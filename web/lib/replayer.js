@@ -5,7 +5,7 @@
 import { boardOf } from "../boards/all.js";
 import { h, render, svg } from "./dom.js";
 import { linesOf } from "./lines.js";
-import { together } from "./words.js";
+import { victory } from "./words.js";
 
 /**
  * @typedef {import("./verify.js").Step & { at: number, tells?: string }} Step
@@ -156,8 +156,8 @@ class Player {
         ? `The game is void, ruled by ${voided.by}: ${voided.why}.`
         : "The game is void.";
     if (end === "forfeited")
-      return `Forfeited by ${[by].flat().join(", ")}; ${together(winners) || "nobody"} won.`;
-    return `${together(winners) || "Nobody"} won. ${points}.`;
+      return `Forfeited by ${[by].flat().join(", ")}. ${victory(winners)}.`;
+    return `${victory(winners)}. ${points}.`;
   }
 
   play() {

@@ -5,6 +5,8 @@
 const KEY = "agon.scroll";
 /** After this time a view that stays short is left as it is. */
 const PATIENCE_MS = 5_000;
+/** The same while the server computes what the view is about. */
+const LONG_MS = 60_000;
 /** Events that show that the user scrolls: from then on the position is theirs. */
 const GESTURES = ["wheel", "touchstart", "keydown", "mousedown"];
 
@@ -46,19 +48,31 @@ export function arrive() {
   if (!known) history.replaceState({ ...history.state, entry }, "");
   const wanted = left[entry] ?? 0;
   scrollTo(0, wanted);
-  if (scrollY < wanted) restoreLater(wanted);
-}
-
-/**
- * Scrolls down as soon as the page is high enough, unless the user scrolls first.
- * @param {number} wanted
- */
-function restoreLater(wanted) {
-  const observer = new ResizeObserver(() => {
+  if (scrollY >= wanted) return;
+  untilTheUserScrolls(PATIENCE_MS, () => {
     scrollTo(0, wanted);
     if (scrollY >= wanted) stop();
   });
-  const timer = setTimeout(() => stop(), PATIENCE_MS);
+}
+
+/**
+ * Scrolls to an element, and keeps it there while it and the parts of the view above it get their
+ * height.
+ * @param {Element} element
+ */
+export function keepInSight(element) {
+  untilTheUserScrolls(LONG_MS, () => element.scrollIntoView());
+}
+
+/**
+ * Scrolls whenever the height of the page changes, until the user does or some time has passed.
+ * @param {number} patience in milliseconds
+ * @param {() => void} scroll
+ */
+function untilTheUserScrolls(patience, scroll) {
+  stop();
+  const observer = new ResizeObserver(scroll);
+  const timer = setTimeout(() => stop(), patience);
   const ended = new AbortController();
   stop = () => {
     observer.disconnect();

@@ -43,10 +43,11 @@ export const isolated = (names, word) =>
 
 /**
  * Links to players with a word between them.
- * @param {string[]} names @param {string} [word]
+ * @param {string[]} names @param {string} [word] @param {string} [last] the word before the last one
  */
-export function players(names, word = ", ") {
-  return names.flatMap((name, index) => (index ? [word, player(name)] : [player(name)]));
+export function players(names, word = ", ", last = word) {
+  const between = (/** @type {number} */ index) => (index === names.length - 1 ? last : word);
+  return names.flatMap((name, index) => (index ? [between(index), player(name)] : [player(name)]));
 }
 
 /**
@@ -182,8 +183,14 @@ export const outside = (href, words) =>
  * @param {unknown} problem */
 export function sentence(problem) {
   const text = problem instanceof Error ? problem.message : String(problem);
-  return `${capital(text)}${/[.!?…]$/.test(text) ? "" : "."}`;
+  return capital(ended(text));
 }
+
+/**
+ * Text with a full stop, if it has no end of its own.
+ * @param {string} text
+ */
+export const ended = (text) => `${text}${/[.!?…]$/.test(text) ? "" : "."}`;
 
 /**
  * An error message, shown where the error happened.

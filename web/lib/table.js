@@ -1,7 +1,7 @@
 // The surroundings of a board: whose turn it is, the time left, and the list of moves.
 
 import { h } from "./dom.js";
-import { counted, together } from "./words.js";
+import { counted, victory } from "./words.js";
 
 /**
  * A time for display: 0:07.
@@ -95,6 +95,5 @@ export function ending(result) {
     return result.voided
       ? `The game is void, ruled by ${result.voided.by}: ${result.voided.why}.`
       : "The game is void.";
-  const who = winners.length ? `${together(winners)} won` : "Nobody won";
-  return end === "forfeited" ? `${who}: the game was forfeited.` : `${who}: ${points}.`;
+  return `${victory(winners)}: ${end === "forfeited" ? "the game was forfeited" : points}.`;
 }

@@ -23,6 +23,13 @@ const LISTS = new Intl.ListFormat("en");
  */
 export const together = (names) => LISTS.format(names);
 
+/**
+ * A sentence about the winners of a game: ann won; ann and bob share the win.
+ * @param {string[]} winners
+ */
+export const victory = (winners) =>
+  winners.length > 1 ? `${together(winners)} share the win` : `${winners[0] ?? "Nobody"} won`;
+
 /** @type {Record<string, string>} */
 const FAULTS = {
   cheat: "cheated",

@@ -62,7 +62,8 @@ export function hero(live) {
         { class: "button cover", href: watched(tournament, match) },
         `Watch ${tournament} live`,
       ),
-      h("span", {}, `${capital(game)} · ${reason}`),
+      // The first words of a reason name the round.
+      h("span", {}, `${capital(game)} · ${reason.split(":")[0]}`),
     ),
   );
 }

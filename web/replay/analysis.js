@@ -280,7 +280,7 @@ export class AnalysisPanel {
               { class: "costliest" },
               one.costliest.map((step) => button(step, `−${(step.cost ?? 0).toFixed(1)}`, decision(step))),
             )
-          : h("p", { class: "soft" }, "Every decision was the best one."),
+          : h("p", { class: "soft" }, one.cost < 0.05 ? "Every decision was the best one." : "No decision was clearly a mistake."),
         extremes.length
           ? h(
               "ul",
@@ -299,9 +299,15 @@ export class AnalysisPanel {
   /** The faults of this game, with the evidence for the players who may see it. */
   faultList() {
     if (!this.faults.length) return null;
-    const step = (/** @type {Fault} */ { evidence }) => {
-      if (!evidence || evidence.at < this.replay.steps[0].at) return this.last;
-      return this.replay.steps.filter((one) => one.at <= evidence.at).length - 1;
+    const { steps, seats } = this.replay;
+    const step = (/** @type {Fault} */ { player, evidence }) => {
+      // Everybody sees when a player left the game, also without the evidence.
+      const isExit = (/** @type {{ event: string, seat?: number }} */ { event, seat }) =>
+        event === "seat-removed" && seat === seats.indexOf(player);
+      const exit = steps.findIndex(isExit);
+      if (exit >= 0) return exit;
+      if (!evidence || evidence.at < steps[0].at) return this.last;
+      return steps.filter((one) => one.at <= evidence.at).length - 1;
     };
     const one = (/** @type {Fault} */ fault, /** @type {number} */ index) => {
       const at = step(fault);

@@ -33,7 +33,7 @@ class Demo extends HTMLElement {
 
   async load() {
     this.game = (await recentGame().catch(() => null)) ?? bundledGame();
-    if (still()) this.at = this.game.positions.length - 1;
+    this.at = still() ? this.game.positions.length - 1 : placed(this.game);
     this.draw();
   }
 
@@ -82,6 +82,17 @@ class Demo extends HTMLElement {
       ),
     );
   }
+}
+
+/**
+ * The position in which all penguins are on the ice: the first one that a visitor sees.
+ * @param {import("./game.js").Game} game
+ */
+function placed({ positions }) {
+  const count = (/** @type {import("./game.js").Position} */ { players }) =>
+    players.reduce((sum, { places }) => sum + places.length, 0);
+  const most = Math.max(...positions.map(count));
+  return positions.findIndex((position) => count(position) === most);
 }
 
 customElements.define("agon-demo", Demo);

@@ -27,7 +27,7 @@ function nobodyWon(results) {
 export function progress(tournament) {
   const { results, paused } = tournament;
   const won = results?.winners ?? [];
-  const ended = won.length ? ["♛ ", players(won), " won."] : nobodyWon(results);
+  const ended = won.length ? ["♛ ", players(won, ", ", " and "), " won."] : nobodyWon(results);
   return h(
     "section",
     { class: "card", "aria-label": "Progress" },

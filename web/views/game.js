@@ -7,7 +7,7 @@ import { unfold } from "../lib/changes.js";
 import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
 import { movesIn, slid, slidAll, waitedFor } from "../lib/moves.js";
-import { isolated } from "../lib/show.js";
+import { ended, isolated } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { clock, ending, moveList, standing } from "../lib/table.js";
@@ -231,8 +231,8 @@ class Live {
         ? h(
             "p",
             { class: "paused", "data-key": "paused" },
-            h("strong", {}, "Paused. "),
-            `No clock runs until ${data.paused.by} resumes the match: ${data.paused.why}`,
+            h("strong", {}, `Paused by ${data.paused.by}: `),
+            `${ended(data.paused.why)} No clock runs.`,
           )
         : null,
       data.in_progress?.voided

@@ -3,14 +3,14 @@
 // only shows what it has received.
 
 import { loadBoard } from "../boards/load.js";
-import { Problem, casual, del, get, path } from "../lib/api.js";
+import { Problem, casual, del, get, isCasual, path } from "../lib/api.js";
 import { ask } from "../lib/ask.js";
 import { unfold } from "../lib/changes.js";
 import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
 import { slidAll, waitedFor } from "../lib/moves.js";
 import { download } from "../lib/saved.js";
-import { capital, sentence } from "../lib/show.js";
+import { capital, ended, sentence } from "../lib/show.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
 import { clock, ending, moveList, standing } from "../lib/table.js";
@@ -82,8 +82,6 @@ class Play {
     /** When its position was reached, by this machine's clock, and its time limits. */
     this.since = Date.now();
     this.limits = { answer_ms: 0, bank_ms: 0 };
-    /** True if its tournament can be played again at once. */
-    this.casual = false;
     /**
      * The faults in the match on display.
      * @type {any[]}
@@ -266,7 +264,6 @@ class Play {
       const found = await get(path`/api/v1/tournaments/${seat.tournament}`);
       if (seat !== this.here) return;
       this.limits = found.plan?.policy?.match?.time ?? this.limits;
-      this.casual = found.plan?.preset?.endsWith("-casual") ?? false;
       this.draw();
     } catch (problem) {
       if (!(problem instanceof Problem)) throw problem;
@@ -440,7 +437,7 @@ class Play {
         : h(
             "button",
             { type: "button", class: "plain give-up", onclick: () => this.giveUp(here) },
-            this.casual ? "Resign" : "Leave the tournament",
+            isCasual(here.tournament) ? "Resign" : "Leave the tournament",
           ),
     );
   }
@@ -451,17 +448,17 @@ class Play {
    */
   async giveUp(here) {
     const { tournament } = here;
-    const casual = this.casual;
+    const isGame = isCasual(tournament);
     const isDone = await ask({
-      title: casual ? "Resign this game?" : `Leave ${tournament}?`,
-      tells: casual
+      title: isGame ? "Resign this game?" : `Leave ${tournament}?`,
+      tells: isGame
         ? "The game ends, and the others win."
         : "You forfeit this match and all your remaining matches of the tournament.",
-      does: casual ? "Resign" : "Leave",
+      does: isGame ? "Resign" : "Leave",
       fields: [],
       act: () => del(path`/api/v1/tournaments/${tournament}/signups`),
     });
-    if (isDone) this.app.say(casual ? "You resigned." : `You left ${tournament}.`);
+    if (isDone) this.app.say(isGame ? "You resigned." : `You left ${tournament}.`);
   }
 
   /**
@@ -500,7 +497,7 @@ class Play {
       h(
         "div",
         { class: "row" },
-        this.casual
+        isCasual(here.tournament)
           ? h(
               "button",
               { type: "button", class: "rematch", onclick: () => this.rematch(here) },
@@ -580,7 +577,7 @@ class Play {
       "p",
       { class: "paused", role: "status", "data-key": "paused" },
       h("strong", {}, `Paused by ${pause.by}: `),
-      `${sentence(pause.why)} No clock runs. The game continues when ${pause.by} resumes it.`,
+      `${ended(pause.why)} No clock runs. The game continues when ${pause.by} resumes it.`,
     );
   }
 

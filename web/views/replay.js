@@ -5,6 +5,7 @@ import { unfold } from "../lib/changes.js";
 import { copied } from "../lib/clipboard.js";
 import { h, render } from "../lib/dom.js";
 import { replayer } from "../lib/replayer.js";
+import { keepInSight } from "../lib/scrolling.js";
 import { styled } from "../lib/styled.js";
 
 /** @typedef {import("../lib/replayer.js").Data} Data */
@@ -44,7 +45,7 @@ export function mount(root, [tournament = "", match = "r1m1", game = "1"], app) 
         const panel = await shown.explain();
         if (!gone) analyse(data, panel, () => gone);
       });
-      if (app.query.why) shown.place.scrollIntoView();
+      if (app.query.why) keepInSight(shown.place);
       end = () => {
         seen();
         shown.end();

@@ -173,9 +173,8 @@ function rules(game) {
       : null,
     h(
       "p",
-      {},
+      { class: "row" },
       h("a", { class: "button", href: "#/" }, "Play now"),
-      " ",
       h("a", { href: "#/bot" }, "Write a bot"),
     ),
   ];

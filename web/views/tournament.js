@@ -2,7 +2,7 @@
 // operator's options.
 
 import { formatOf } from "../formats/index.js";
-import { get, passes, path, sessions } from "../lib/api.js";
+import { get, isCasual, passes, path, sessions } from "../lib/api.js";
 import { acting } from "../lib/acting.js";
 import { h, render } from "../lib/dom.js";
 import { equal } from "../lib/equal.js";
@@ -214,12 +214,12 @@ const ruledOf = ({ pairings, plan, results }) => [
 
 /** @param {Tournament} tournament */
 function head({ id, standing: now, paused, plan, results }) {
-  const { policy, game, preset } = plan ?? {};
+  const { policy, game } = plan ?? {};
   const about = policy && [
     capital(game),
     formatOf(plan).label,
     `best of ${policy.match.best_of}`,
-    preset?.endsWith("-casual") ? "casual" : null,
+    isCasual(id) ? "casual" : null,
   ];
   return h(
     "div",

@@ -4,7 +4,7 @@
 
 import { boardOf } from "../boards/all.js";
 import { formatOf } from "../formats/index.js";
-import { get, path } from "../lib/api.js";
+import { get, isCasual, path } from "../lib/api.js";
 import { h, render } from "../lib/dom.js";
 import { watch } from "../lib/stream.js";
 import { styled } from "../lib/styled.js";
@@ -151,7 +151,10 @@ class Projector {
   /** The tournaments that run, or the only one that is wanted. */
   running() {
     const all = this.listed.filter(({ standing }) => standing === "running").map(({ id }) => id);
-    return this.only ? all.filter((id) => id === this.only) : all.slice(-TOURNAMENTS_MAX);
+    if (this.only) return all.filter((id) => id === this.only);
+    // Casual games are for their players, and shown only if there is nothing else.
+    const cups = all.filter((id) => !isCasual(id));
+    return (cups.length ? cups : all).slice(-TOURNAMENTS_MAX);
   }
 
   /** Fetches what no stream delivers, and decides what to show. */
@@ -212,6 +215,9 @@ class Projector {
       return;
     }
     if (this.scene === "table" && passed < table) return;
+    // The end of a tournament stays for a while if only casual games go on.
+    const isEnd = !isCasual(this.id) && this.tournaments.get(this.id)?.standing === "over";
+    if (this.scene === "table" && isEnd && passed <= ENDED_S && this.running().every(isCasual)) return;
     const next = chosen(candidates, "");
     if (next) return this.follow(next);
     const running = this.running()[0] ?? (this.scene === "idle" ? this.only : "");

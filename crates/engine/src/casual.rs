@@ -15,8 +15,9 @@ const GAMES_MAX: usize = 8;
 /// How long people have to accept an invitation to a casual game.
 const INVITATION_MS: Millis = 5 * 60_000;
 
-/// Returns whether a tournament has the name of a casual game, such as `fish-casual-7`.
-pub(crate) fn names_game(id: &TournamentId) -> bool {
+/// Returns whether a tournament has the name of a casual game, such as `fish-casual-7`. One for
+/// people, which has the preset of such games, is none.
+pub fn names_casual_game(id: &TournamentId) -> bool {
     id.as_str().rsplit_once('-').is_some_and(|(preset, number)| {
         preset.ends_with("-casual") && number.bytes().all(|byte| byte.is_ascii_digit())
     })

@@ -57,6 +57,7 @@ use agon_core::{
     TournamentId,
 };
 use agon_games::{GameState, Registry};
+pub use casual::names_casual_game;
 use cells::{CellReport, Cells, RejectedAnswer};
 pub use cells::{GameTotals, delay, watch};
 pub use effect::{

@@ -2,7 +2,8 @@
 //! with a fault, and finished tournaments. It is a projection of tournaments' streams; the details
 //! are read from them.
 
-use agon_core::{Event, Faulted, MatchId, PlayerName, Timestamp, TournamentId, TournamentPlan};
+use crate::engine::names_casual_game;
+use agon_core::{Event, Faulted, MatchId, PlayerName, Timestamp, TournamentId};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -102,7 +103,8 @@ impl Recent {
     /// Applies an event of the stream of `tournament`.
     pub(crate) fn apply(&mut self, tournament: &TournamentId, at: Timestamp, event: &Event) {
         match event {
-            Event::TournamentCreated(created) if !is_casual(&created.plan) => {
+            // There are many casual games, and nobody looks for them among past tournaments.
+            Event::TournamentCreated(created) if !names_casual_game(tournament) => {
                 let plan = &created.plan;
                 let begun = PastTournament {
                     id: tournament.clone(),
@@ -147,12 +149,6 @@ impl Recent {
             _ => {}
         }
     }
-}
-
-/// Returns whether a tournament is one game that people started for themselves. There are many of
-/// these, and nobody looks for them among past tournaments.
-fn is_casual(plan: &TournamentPlan) -> bool {
-    plan.preset.as_deref().is_some_and(|preset| preset.ends_with("-casual"))
 }
 
 /// Adds a match; one that was replayed is kept once.

@@ -138,6 +138,11 @@ impl Browser {
         self.cdp("Emulation.setEmulatedMedia", media);
     }
 
+    /// Draws no scrollbars, which would stand beside the page in a picture of all of it.
+    pub(crate) fn hide_scrollbars(&mut self) {
+        self.cdp("Emulation.setScrollbarsHidden", json!({"hidden": true}));
+    }
+
     /// Goes to another view of the page that is open, and waits until it is mounted.
     pub(crate) fn go(&mut self, hash: &str) {
         let hash = json!(hash);

@@ -110,7 +110,14 @@ fn live_match_is_the_hero_of_the_lobby() {
     let mut browser = world.browser("#/");
     browser.until_text(".hero .hero-names", "house:greedy");
     accessible_in_every_look(&mut browser, "the lobby with a live match");
-    browser.click(".hero", "Live now");
+    let beside = browser.eval(
+        "(() => { const head = document.querySelector('.hero h2');
+           head.scrollIntoView({ block: 'center', behavior: 'instant' });
+           const { left, top } = head.getBoundingClientRect();
+           return document.elementFromPoint(left + 2, top + 2)?.className; })()",
+    );
+    assert_eq!(beside, "button cover", "the whole panel is the link");
+    browser.click(".hero .cover", "Watch cup live");
     browser.until_true("the match is shown", "location.hash === '#/game/cup/r1m1'");
 }
 

@@ -204,13 +204,14 @@ fn leaderboard_is_searched_and_shows_intervals_and_ones_own_rank() {
 #[test]
 fn past_tournaments_have_date_game_and_winner() {
     let world = World::start();
-    for (id, preset) in [("cup", "yahtzee-class"), ("pond", "fish")] {
+    // The form for tournaments gives people the time limits of casual games.
+    for (id, preset) in [("cup", "yahtzee-class"), ("pond", "fish"), ("club", "fish-casual")] {
         world.house_cup(id, preset, &["house:greedy", "house:random"]);
         world.until_over(id);
     }
     let past = world.get("/api/v1/archive");
     let past = past["tournaments"].as_array().unwrap();
-    assert_eq!(past.iter().map(|one| &one["id"]).collect::<Vec<_>>(), ["pond", "cup"]);
+    assert_eq!(past.iter().map(|one| &one["id"]).collect::<Vec<_>>(), ["club", "pond", "cup"]);
     let mut browser = world.browser("#/archive");
     for one in past {
         let winner = one["winners"][0].as_str().unwrap();

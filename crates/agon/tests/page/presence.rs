@@ -84,7 +84,7 @@ fn paused_game_looks_paused_to_its_player() {
     browser.until_true("no clock runs in the bar", no_clock);
     browser.until_true("no turn is signalled", "!document.title.includes('Your turn')");
     browser.click(".your-game a", "");
-    let paused = "Paused by operator: The hall is on fire.";
+    let paused = "Paused by operator: the hall is on fire.";
     browser.until_text("p.paused", paused);
     browser.until_true("it is grey and inert", "document.querySelector('.stage.still').inert");
     let no_clock = "document.querySelector('.deadline [role=timer]') === null

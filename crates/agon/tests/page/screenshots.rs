@@ -28,18 +28,31 @@ fn keep(name: &str, picture: &str) {
 
 /// Pictures of what is shown, in every look. `arrange` is called after each change of the window.
 fn pictures(browser: &mut Browser, name: &str, mut arrange: impl FnMut(&mut Browser)) {
+    browser.hide_scrollbars();
     for (look_name, width, height, dark) in LOOKS {
         look(browser, width, height, dark);
         arrange(browser);
+        until_still(browser);
         keep(&format!("{name}-{look_name}.png"), &browser.picture());
-        // The pictures of the README are of this size.
+        // A small picture of what is seen at first.
         if width == 1366 {
             look(browser, 1000, 640, dark);
             browser.eval("scrollTo(0, 0)");
+            until_still(browser);
             let scheme = if dark { "dark" } else { "light" };
             keep(&format!("{name}-{scheme}.webp"), &browser.small_picture());
         }
     }
+}
+
+/// Waits until no move is being shown, and what follows the size of the window has its own.
+fn until_still(browser: &mut Browser) {
+    let frames = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))";
+    browser.eval(frames);
+    let still = "document.getAnimations().every(one => one.playState !== 'running' ||
+        one.effect.getComputedTiming().endTime === Infinity)";
+    browser.until_true("nothing moves", still);
+    browser.until_true("the demo is there", "document.querySelector('agon-demo:empty') === null");
 }
 
 fn until_there(browser: &mut Browser, sign: &str) {
@@ -125,31 +138,96 @@ fn trouble(world: &World) {
     pictures(&mut operator, "new-with-mistakes", |_| ());
 }
 
+/// Presses buttons of a game: of several choices the one with the largest number.
+fn play(browser: &mut Browser, presses: u32, choices: &[&str]) {
+    until_there(browser, ".board");
+    for _ in 0..presses {
+        let list = json!(choices);
+        let press = format!(
+            "(() => {{
+               const worth = one => Number(/(\\d+)\\D*$/.exec(one.textContent)?.[1] ?? 0);
+               const best = sign => [...document.querySelectorAll(
+                 `${{sign}}:not(:disabled):not([aria-pressed=true])`)]
+                 .sort((one, other) => worth(other) - worth(one))[0];
+               const next = document.querySelector('button.keep:not(:disabled)') ??
+                 document.querySelector('.send') ?? {list}.map(best).find(one => one);
+               next?.dispatchEvent(new MouseEvent('click', {{ bubbles: true }}));
+               return Boolean(next);
+             }})()"
+        );
+        browser.until_true("the guest can move", &press);
+    }
+}
+
+/// The pictures of the README, to be copied to `docs/pictures`.
+#[test]
+#[ignore = "makes pictures; scripts/screenshots runs it"]
+fn pictures_of_the_readme() {
+    std::fs::create_dir_all(folder()).unwrap();
+    let world = World::start();
+    let mut browser = world.browser("#/docs");
+    let picture = |browser: &mut Browser, name: &str| {
+        until_still(browser);
+        keep(&format!("readme-{name}.webp"), &browser.small_picture());
+    };
+    browser.hide_scrollbars();
+    look(&mut browser, 1200, 768, false);
+    browser.go("#/");
+    let points = "[...document.querySelectorAll('agon-demo strong')].reduce((sum, one) =>
+        sum + Number(one.textContent), 0)";
+    browser.until_true("the demo is under way", &format!("{points} > 30"));
+    picture(&mut browser, "start");
+    browser.click("label", "Hard");
+    browser.click("[data-key=trains] button.start", "Play");
+    let choices = [".goal-choice", ".way-choice", "button.cards"];
+    play(&mut browser, 50, &choices);
+    // A moment in which the guest can choose between tracks.
+    while browser.eval("document.querySelectorAll('.way-choice').length < 3") == true {
+        play(&mut browser, 1, &choices);
+    }
+    browser.eval("document.activeElement.blur(); scrollTo(0, 0)");
+    picture(&mut browser, "play");
+    let mut browser = world.browser("#/docs");
+    browser.hide_scrollbars();
+    look(&mut browser, 1200, 768, false);
+    world.house_cup("duel", "yahtzee-class", &["house:level-3", "house:level-5"]);
+    world.until_over("duel");
+    browser.go("#/replay/duel/r1m1/1");
+    until_there(&mut browser, ".analysis");
+    browser.eval("document.querySelector('.analysis').scrollIntoView()");
+    until_there(&mut browser, ".sums");
+    browser.eval(
+        "scrollBy(0, document.querySelector('.analysis').getBoundingClientRect().top -
+            document.querySelector('.top').offsetHeight - 12)",
+    );
+    picture(&mut browser, "analysis");
+    let policy = json!({
+        "format": {"kind": "bracket"},
+        "match": {"ties": "replay", "time": {"house_pace_ms": 1_500}},
+    });
+    let players = ["house:level-3", "house:level-4", "house:level-5", "house:search"];
+    let selection = json!({"by": "named", "players": players});
+    let config = json!({"rows": 6, "columns": 5});
+    world.announce(json!({
+        "id": "spring-cup", "preset": "fish", "config": config, "policy": policy,
+        "selection": selection,
+    }));
+    browser.go("#/tv/spring-cup");
+    let later = "document.querySelector('.tv-head progress')?.value > 30";
+    browser.until_true("the game is under way", later);
+    picture(&mut browser, "projector");
+}
+
 /// A guest in the middle of each game.
 fn boards(world: &World) {
     for (game, turns, choices) in [
-        ("yahtzee", 8, ["button.box", "button.roll"].as_slice()),
-        ("fish", 7, &[".tile.open", ".penguin.open"]),
-        ("trains", 12, &[".goal-choice", ".way-choice", "button.cards"]),
+        ("yahtzee", 13, ["button.box", "button.roll"].as_slice()),
+        ("fish", 12, &[".tile.open", ".penguin.open"]),
+        ("trains", 31, &[".goal-choice", ".way-choice", "button.cards"]),
     ] {
         let mut browser = world.browser("#/");
         browser.click(&format!("[data-key={game}] button.start"), "Play");
-        until_there(&mut browser, ".board");
-        for _ in 0..turns {
-            let list = json!(choices);
-            let press = format!(
-                "(() => {{
-                   const keep = document.querySelector('button.keep:not(:disabled)');
-                   const send = document.querySelector('.send');
-                   const next = keep ?? send ?? {list}.map(one =>
-                     document.querySelector(`${{one}}:not(:disabled):not([aria-pressed=true])`))
-                     .find(one => one);
-                   next?.dispatchEvent(new MouseEvent('click', {{ bubbles: true }}));
-                   return Boolean(next);
-                 }})()"
-            );
-            browser.until_true("the guest can move", &press);
-        }
+        play(&mut browser, turns, choices);
         until_there(&mut browser, &format!("{}, .send", choices.join(", ")));
         pictures(&mut browser, &format!("play-{game}"), |_| ());
         // The end of the game: the opponent leaves it.

@@ -42,6 +42,13 @@ pub(crate) fn projector_follows_a_live_cup_to_its_winner() {
         "format": {"kind": "bracket"},
         "match": {"ties": "replay", "time": {"house_pace_ms": 400}},
     });
+    // A casual game runs all the time; the cup is more interesting.
+    let (_, guest) = world.send("POST", None, "/api/v1/guests", &Value::Null);
+    let seats = json!({"game": "yahtzee", "players": [guest["account"], "house:level-1"]});
+    let token = guest["token"].as_str().expect("a token");
+    let (status, casual) = world.send("POST", Some(token), "/api/v1/casual", &seats);
+    assert_eq!(status, 201, "{casual}");
+    browser.until_text(".tv-score .name", "house:level-1");
     fish_cup(&world, "cup", &fish, &policy);
     // It notes every match that the projector follows, and every score that it shows.
     browser.eval(
@@ -79,6 +86,7 @@ pub(crate) fn projector_follows_a_live_cup_to_its_winner() {
     let winner = winner.as_str().unwrap();
     browser.until_text(".tv-won", &format!("{winner} won cup"));
     assert_eq!(browser.eval("scenes.includes('match') && scenes.at(-1) === 'table'"), true);
+    assert_eq!(browser.eval("followed.at(-1)"), "cup/r2m1", "no casual game in between");
     browser.click(".tv-top a", "Leave");
     browser.until_true("the head is back", "document.querySelector('.top').clientHeight > 0");
 }
@@ -258,6 +266,25 @@ fn faults_of_a_game_lead_to_their_step_and_evidence_is_for_its_owner() {
 }
 
 #[test]
+fn explanation_of_a_loss_is_in_sight_at_once() {
+    let world = World::start();
+    for (id, preset) in [("dice", "yahtzee-class"), ("ice", "fish"), ("rails", "trains")] {
+        world.house_cup(id, preset, &["house:level-1", "house:level-2"]);
+        world.until_over(id);
+    }
+    let mut browser = world.browser("#/docs");
+    for id in ["dice", "ice", "rails"] {
+        browser.eval(&format!("location.hash = '#/replay/{id}/r1m1/1?why=1'"));
+        browser.until_text(".head", id);
+        browser.until_text(".sums", "house:level-2");
+        let top = "document.querySelector('.analysis').getBoundingClientRect().top";
+        let below_the_head = "document.querySelector('.top').offsetHeight";
+        let seen = format!("{top} >= {below_the_head} - 1 && {top} < {below_the_head} + 60");
+        browser.until_true(&format!("{id}: the analysis is below the head"), &seen);
+    }
+}
+
+#[test]
 fn player_who_is_out_did_not_lose_by_decisions() {
     let world = World::start();
     world.house_cup("rails", "trains", &["house:greedy", "house:hold-10", "house:cheat"]);
@@ -271,6 +298,10 @@ fn player_who_is_out_did_not_lose_by_decisions() {
     look_at_analysis(&mut browser);
     browser.until_text("[data-key='house:cheat'].why", "house:cheat is out of the game.");
     let replay = world.get("/api/v1/tournaments/rails/matches/r1m1/games/1/replay");
+    // The fault leads to the moment in which the player left, also for those without the evidence.
+    let mut steps = replay["steps"].as_array().expect("steps").iter();
+    let exit = steps.position(|step| step["event"] == "seat-removed").expect("a removal");
+    browser.until_text(".game-faults button", &format!("Go to step {exit}"));
     let winners = replay["result"]["winners"].as_array().expect("the winners");
     for name in
         ["house:greedy", "house:hold-10"].into_iter().filter(|&it| !winners.contains(&it.into()))
@@ -382,6 +413,45 @@ async fn play_as(server: Address, account: String, token: String) -> Result<(), 
     }
 }
 
+/// Renames the guests of the bracket on the projector. Long names have two lines, and at least 14
+/// letters of the longest ones can be read.
+fn long_names_can_be_read(browser: &mut Browser, is_drawn: &str) {
+    let shown = "[...document.querySelectorAll('.two-sides .seat bdi')].map(name => {
+        const letters = document.createRange();
+        const bottom = name.getBoundingClientRect().bottom + 1;
+        return [...name.textContent].findIndex((_, at) => {
+          letters.setStart(name.firstChild, at);
+          letters.setEnd(name.firstChild, at + 1);
+          return letters.getBoundingClientRect().bottom > bottom;
+        });
+      }).filter(letters => letters >= 0)";
+    let afar = "parseFloat(getComputedStyle(document.querySelector('.compact .seat')).fontSize)
+        * document.querySelector('.tv-fit').style.zoom";
+    for (name, least) in [("The Unstoppable Penguins, No. $1", 32), (&"W".repeat(50), 14)] {
+        browser.go("#/docs");
+        browser.eval(&format!(
+            "window.untouched ??= window.fetch;
+             window.fetch = async (...what) => {{
+               const answer = await untouched(...what);
+               const text = (await answer.text()).replaceAll(/Guest (\\d+)/g, {});
+               return new Response(text, answer);
+             }}",
+            json!(name)
+        ));
+        browser.go("#/tv/big");
+        let start = json!(name.split('$').next());
+        let renamed =
+            format!("document.querySelector('.seat bdi')?.textContent.startsWith({start})");
+        browser.until_true("the names are long", &renamed);
+        browser.until_true("all of it is on the screen", is_drawn);
+        let cut_at = browser.eval(&format!("Math.min(99, ...{shown})"));
+        assert!(cut_at.as_u64().is_some_and(|at| at >= least), "{name} is cut at {cut_at}");
+        let size = browser.eval(afar);
+        assert!(size.as_f64().is_some_and(|size| size >= 10.5), "{name} has {size} px");
+    }
+    browser.eval("window.fetch = untouched");
+}
+
 #[test]
 fn bracket_of_64_fits_the_width_of_a_projector() {
     let world = World::with("[limits]\nguests_per_minute_max = 1000\n");
@@ -410,8 +480,11 @@ fn bracket_of_64_fits_the_width_of_a_projector() {
     );
     let styled = "getComputedStyle(document.querySelector('.two-sides')).display === 'flex'";
     browser.until_true("the style is there", styled);
+    let cut = "[...document.querySelectorAll('.two-sides .seat bdi')].filter(name =>
+        name.scrollWidth > name.clientWidth || name.scrollHeight > name.clientHeight + 1).length";
     for (width, height, most) in [(1920, 1080, 1000.0), (1366, 768, 1000.0)] {
         look(&mut browser, width, height, false);
+        assert_eq!(browser.eval(cut), 0, "the names are whole at {width} px");
         let outside = browser.eval(
             "[...document.querySelectorAll('.two-sides .match')].filter(e => {
                const { left, right } = e.getBoundingClientRect();
@@ -425,9 +498,6 @@ fn bracket_of_64_fits_the_width_of_a_projector() {
     look(&mut browser, 1920, 1080, false);
     let size = "parseFloat(getComputedStyle(document.querySelector('.compact .seat')).fontSize)";
     assert!(browser.eval(size).as_f64().is_some_and(|size| size >= 14.0));
-    let cut = "[...document.querySelectorAll('.two-sides .seat bdi')].filter(name =>
-        name.scrollWidth > name.clientWidth).length";
-    assert_eq!(browser.eval(cut), 0, "the names of winners and losers are whole");
     // The heads of the rounds stay in sight.
     let head = "document.querySelector('.round > h3').getBoundingClientRect().top";
     browser.eval(&format!("scrollBy(0, {head} + 200)"));
@@ -440,6 +510,7 @@ fn bracket_of_64_fits_the_width_of_a_projector() {
          && bottom <= innerHeight + 1)(document.querySelector('.two-sides').getBoundingClientRect())";
     browser.until_true("all of it is on the screen", within);
     assert_eq!(browser.eval(cut), 0, "the names are whole on the projector");
+    long_names_can_be_read(&mut browser, within);
     browser.go("#/tournament/big");
     look(&mut browser, 360, 740, false);
     browser.until_true("it is drawn", &format!("{} === 52", count(".over")));
@@ -539,6 +610,12 @@ fn every_score_of_a_bracket_is_shown() {
         for one in round["matches"].as_array().unwrap() {
             let games = one["result"]["games"].as_array().unwrap().len();
             let place = format!(".bracket [data-key={}] .score", one["id"].as_str().unwrap());
+            // Ties are replayed. A match of very many games shows how many they were.
+            if games > 9 {
+                let foot = format!(".bracket [data-key={}] .foot", one["id"].as_str().unwrap());
+                browser.until_text(&foot, &format!("{games} games"));
+                continue;
+            }
             let shown = browser.eval(&format!("document.querySelectorAll('{place}').length"));
             assert_eq!(shown, games, "{one}");
         }
@@ -586,6 +663,72 @@ fn every_format_fits_and_has_totals() {
     let rows = cells(&mut browser, ".cross");
     let wins: u32 = rows.iter().map(|row| row[row.len() - 3].parse::<u32>().unwrap()).sum();
     assert_eq!(wins, 6, "{rows:?}");
+}
+
+#[test]
+fn double_elimination_is_two_trees_with_lines_to_the_final() {
+    let world = World::start();
+    let fish = [
+        "house:greedy",
+        "house:random",
+        "house:search",
+        "house:richest",
+        "house:level-1",
+        "house:level-2",
+    ];
+    let policy = json!({"format": {"kind": "double-elimination"}, "match": {"ties": "replay"}});
+    fish_cup(&world, "twice", &fish, &policy);
+    world.until_over("twice");
+    let cup = world.get("/api/v1/tournaments/twice");
+    let matches = cup["pairings"].as_array().unwrap().len();
+    let mut browser = world.browser("#/tournament/twice");
+    browser.until_text(".double", "Losers' bracket");
+    look(&mut browser, 1366, 768, false);
+    let styled = "getComputedStyle(document.querySelector('.double')).display === 'grid'";
+    browser.until_true("the style is there", styled);
+    let drawn = browser.eval("document.querySelectorAll('.double .match.over').length");
+    assert_eq!(drawn, matches, "every match is drawn once");
+    // Every match stands in the middle between those that lead to it.
+    let off = browser.eval(
+        "(() => {
+           const middle = place => {
+             const { top, bottom } = place.firstElementChild.getBoundingClientRect();
+             return (top + bottom) / 2;
+           };
+           return ['winners', 'losers'].flatMap(name => {
+             const rounds = [...document.querySelectorAll(`.double > .${name} > .round`)]
+               .map(round => [...round.firstElementChild.children]);
+             return rounds.slice(1).flatMap((round, index) => round.map((place, at) => {
+               const from = rounds[index];
+               const few = from.length / round.length;
+               const before = from.slice(at * few, (at + 1) * few).map(middle);
+               const mean = before.reduce((sum, one) => sum + one) / few;
+               return Math.abs(middle(place) - mean);
+             }));
+           });
+         })()",
+    );
+    let off: Vec<f64> = serde_json::from_value(off).unwrap();
+    assert_eq!(off.len(), 3 + 4, "rounds after the first: {off:?}");
+    assert!(off.iter().all(|pixels| *pixels < 2.0), "{off:?}");
+    // The lines end at the final: one from above, one from below.
+    let ends = browser.eval(
+        "(() => {
+           const box = sign => document.querySelector(sign).getBoundingClientRect();
+           const final = box('.double > .final .match');
+           const middle = (final.left + final.right) / 2;
+           const [upper, lower] = [box('.joint.upper'), box('.joint.lower')];
+           const above = box('.double > .winners > .round:last-child .match');
+           const below = box('.double > .losers > .round:last-child .match');
+           return [upper.bottom - final.top, lower.top - final.bottom, upper.right - middle,
+             lower.right - middle, upper.left - above.right, lower.left - below.right,
+             upper.top - (above.top + above.bottom) / 2,
+             lower.bottom - (below.top + below.bottom) / 2];
+         })()",
+    );
+    let ends: Vec<f64> = serde_json::from_value(ends).unwrap();
+    assert!(ends.iter().all(|pixels| pixels.abs() < 3.0), "{ends:?}");
+    accessible_in_every_look(&mut browser, "a double elimination");
 }
 
 #[test]

@@ -550,6 +550,24 @@ fn person_resigns_a_casual_game_and_starts_another() {
 }
 
 #[test]
+fn person_in_a_tournament_leaves_all_of_it_and_is_told_so() {
+    let world = World::start();
+    let ann = world.person("ann");
+    let mut browser = seated(&world, &ann);
+    // The form for tournaments gives people the time limits of casual games.
+    world.announce(json!({
+        "id": "club", "preset": "fish-casual", "policy": {"format": {"kind": "round-robin"}},
+        "selection": {"by": "named", "players": ["ann", "house:level-1", "house:level-2"]},
+    }));
+    browser.click("button.give-up", "Leave the tournament");
+    browser.until_text("dialog", "all your remaining matches of the tournament");
+    browser.press("Escape");
+    browser.go("#/tournament/club");
+    browser.until_text(".head", "everybody against everybody");
+    assert!(!browser.text(".head").contains("casual"));
+}
+
+#[test]
 fn first_visit_is_accessible_and_fits_a_phone() {
     let world = World::start();
     let mut browser = world.browser("#/");

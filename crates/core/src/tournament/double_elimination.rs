@@ -125,8 +125,8 @@ struct Brackets {
     winners: Vec<Slot>,
     /// The slots of the losers' bracket.
     losers: Vec<Slot>,
-    /// The losers of the latest round of the winners' bracket, who are not yet in the other one.
-    fallen: Vec<Slot>,
+    /// The losers of each round of the winners' bracket so far.
+    fallen: Vec<Vec<Slot>>,
     /// The winner of the tournament, once it is decided; the slot may be empty.
     champion: Option<Slot>,
     /// True if the latest final was won from the losers' bracket, so that another one follows.
@@ -188,10 +188,10 @@ impl Brackets {
     fn losers_due(&self) -> Vec<Slot> {
         match self.round {
             1 => Vec::new(),
-            2 => self.fallen.clone(),
+            2 => self.fallen_in(1),
             round if round % 2 == 1 => {
                 // Every second time from the other end, so that rematches come late.
-                let mut fallen = self.fallen.clone();
+                let mut fallen = self.fallen_in(round.div_ceil(2));
                 if round % 4 == 3 {
                     fallen.reverse();
                 }
@@ -202,11 +202,17 @@ impl Brackets {
         }
     }
 
+    /// The losers of a round of the winners' bracket. Late rounds of a large one are played before
+    /// the losers' bracket has places for their losers, who wait.
+    fn fallen_in(&self, round: u32) -> Vec<Slot> {
+        self.fallen.get(round as usize - 1).cloned().unwrap_or_default()
+    }
+
     /// The winner of the losers' bracket.
     fn losers_left(&self) -> Slot {
         match self.depth {
             // With two slots nobody plays in the losers' bracket.
-            1 => self.fallen.first().cloned().flatten(),
+            1 => self.fallen_in(1).into_iter().next().flatten(),
             _ => self.losers.first().cloned().flatten(),
         }
     }
@@ -237,9 +243,7 @@ impl Brackets {
         }
         if self.round <= self.depth {
             self.winners = winners;
-        }
-        if self.round <= self.depth || entered {
-            self.fallen = fallen;
+            self.fallen.push(fallen);
         }
         self.round += 1;
     }
@@ -255,7 +259,8 @@ impl Brackets {
 
     /// Empties the slots of players who are out.
     fn leave(&mut self, is_out: impl Fn(&PlayerName) -> bool) {
-        let all = self.winners.iter_mut().chain(&mut self.losers).chain(&mut self.fallen);
+        let fallen = self.fallen.iter_mut().flatten();
+        let all = self.winners.iter_mut().chain(&mut self.losers).chain(fallen);
         for slot in all {
             if slot.as_ref().is_some_and(&is_out) {
                 *slot = None;

@@ -183,6 +183,35 @@ fn double_elimination_takes_two_losses_from_everybody_but_the_winner() {
 }
 
 #[test]
+fn double_elimination_of_every_size_is_played_to_its_final() {
+    for players in 2..=40 {
+        for best in [1, players / 2 + 1, players] {
+            let mut cup = make(plan("double-elimination", players));
+            let better: Vec<String> =
+                (0..players).map(|at| format!("p{}", (best - 1 + at) % players + 1)).collect();
+            let better: Vec<&str> = better.iter().map(String::as_str).collect();
+            while !cup.is_over() {
+                play_round(&mut cup, &better);
+            }
+            let what = format!("{players} players, p{best} is the best");
+            assert_eq!(cup.winners(), [name(better[0])], "{what}");
+            let mut losses = vec![0; players];
+            for round in cup.rounds() {
+                for (plan, result) in round.matches.iter().zip(&round.results) {
+                    let winners = &result.as_ref().expect("a result").winners;
+                    for loser in plan.players.iter().filter(|player| !winners.contains(player)) {
+                        let at = better.iter().position(|one| *one == loser.as_str());
+                        losses[at.expect("a player")] += 1;
+                    }
+                }
+            }
+            let expected: Vec<i32> = (0..players).map(|at| if at == 0 { 0 } else { 2 }).collect();
+            assert_eq!(losses, expected, "{what}");
+        }
+    }
+}
+
+#[test]
 fn double_elimination_without_a_reset_ends_with_the_first_final() {
     let mut cup = make(plan("double-elimination:reset=false", 2));
     play_round(&mut cup, &["p1"]);

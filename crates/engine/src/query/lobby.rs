@@ -95,7 +95,7 @@ impl ShownLobby {
             *count += 1;
             // Casual games would soon be most of the list; the players' pages have them.
             let is_past = matches!(standing, Standing::Finished(_) | Standing::CalledOff(_));
-            if listed[place].len() < LISTED_MAX && !(is_past && casual::names_game(id)) {
+            if listed[place].len() < LISTED_MAX && !(is_past && casual::names_casual_game(id)) {
                 listed[place].push(TournamentEntry::of(engine, id, standing));
             }
         }
