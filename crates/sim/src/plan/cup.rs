@@ -198,7 +198,7 @@ fn sequential_test(rng: &Rng, preset: &str, policy: &mut Value) {
         Some(_) => false,
         None => !preset.starts_with("yahtzee"),
     };
-    if has_pairs && !may_have_more && rng.chance(400) {
+    if has_pairs && !may_have_more && rng.chance(800) {
         let (elo1, pairs_max) = (rng.between(50, 400), rng.between(1, 4));
         policy["match"]["sprt"] = json!({
             "elo0": 0, "elo1": elo1, "alpha": 0.2, "beta": 0.2, "pairs_max": pairs_max,
