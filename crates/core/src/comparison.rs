@@ -12,7 +12,7 @@ use crate::policy::SprtRule;
 use crate::rating::{counted_games, rank_in};
 use crate::report::{GameEnd, GameResult, How, MatchResult, Results};
 use agon_stats::{
-    EloEstimate, GameCounts, Meeting, PairCounts, SprtVerdict, Strengths, Table, elo, podium,
+    EloEstimate, GameCounts, Meeting, PairCounts, SprtVerdict, Strengths, TableResults, elo, podium,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -221,7 +221,7 @@ fn add_match(
 
 /// Adds the games of a match of three or more players, or its duplicate groups.
 fn add_tables(
-    tables: &mut Vec<Table>,
+    tables: &mut Vec<TableResults>,
     results: &Results,
     result: &MatchResult,
     seated: &[usize],
@@ -242,7 +242,7 @@ fn add_tables(
             .enumerate()
             .flat_map(|(first, one)| seated[first + 1..].iter().map(move |other| (*one, *other)));
         let results = pairs.filter_map(|(one, other)| points(one, other)).collect();
-        tables.push(Table { size, games: group_size as f64, results });
+        tables.push(TableResults { size, games: group_size as f64, results });
     }
 }
 

@@ -1,9 +1,9 @@
 //! Divisions of players into tables at small cost: `docs/decisions/0043-tables-by-search.md`.
 //!
-//! The best division into tables of three or more is an NP-hard problem. Up to [`EXACT_MAX`] players
-//! the search tries all divisions that can be better, so its result is the best one. For more
-//! players it looks for a division without rematches, and then for close scores. All limits count
-//! steps and not time, so the same players are divided alike on every machine.
+//! The best division into tables of three or more is an NP-hard problem. Up to [`EXACT_MAX`]
+//! players the search tries all divisions that can be better, so its result is the best one. For
+//! more players it looks for a division without rematches, and then for close scores. All limits
+//! count steps and not time, so the same players are divided alike on every machine.
 
 mod exact;
 mod local;
@@ -42,7 +42,7 @@ pub(crate) struct Division {
     pub(crate) is_proven: bool,
 }
 
-/// What a division costs.
+/// The costs of a division.
 pub(crate) trait Costs {
     /// The cost of two players at one table.
     fn pair(&self, one: usize, other: usize) -> Cost;
@@ -323,10 +323,12 @@ mod tests {
             prop_assert_eq!(cost(&players, &division), least);
         }
 
-        /// Whoever met is made such that a division without rematches exists.
+        /// Players of one table of a random division have not met, so that there is one without
+        /// rematches.
         #[test]
         fn hidden_division_without_rematches_is_found(
-            mut players in players(24), order in Just((0..24).collect::<Vec<usize>>()).prop_shuffle(),
+            mut players in players(24),
+            order in Just((0..24).collect::<Vec<usize>>()).prop_shuffle(),
         ) {
             for table in order.chunks(3) {
                 for one in table {

@@ -11,8 +11,8 @@
 //! H⁻¹`. Here `H` is the information of independent games, and `J` the variance of the slope.
 //!
 //! A game of three or more players gives a result for every two of them, and these results are not
-//! independent either: a player who wins a game of four beats three others at once. The table is the
-//! unit then, and `J` grows by the share that the residuals of tables show ([`Table`]).
+//! independent either: a player who wins a game of four beats three others at once. The table is
+//! the unit then, and `J` grows by the share that the residuals of tables show ([`TableResults`]).
 
 use crate::elementary::exp;
 use crate::interval::Interval;
@@ -72,7 +72,7 @@ impl Meeting {
 /// A game of three or more players, or a duplicate group of such games: the points of every two of
 /// its players.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Table {
+pub struct TableResults {
     /// The number of players.
     pub size: usize,
     /// The number of games: 1, or the size of a duplicate group.
@@ -118,7 +118,7 @@ impl Strengths {
     pub fn fit_tables(
         players: usize,
         meetings: &[Meeting],
-        tables: &[Table],
+        tables: &[TableResults],
         prior_games: f64,
     ) -> Strengths {
         assert!(players <= Strengths::PLAYERS_MAX, "{players} players");
@@ -307,9 +307,9 @@ impl Dispersion {
 /// The variance of the points of a player at tables, relative to that of as many independent games
 /// against one opponent each.
 ///
-/// If all players of a table of `k` are equally strong and no result is a draw, it is `(k + 1) / 3`.
+/// If the players of a table of `k` are equally strong and nobody draws, it is `(k + 1) / 3`.
 /// Five tables like this are assumed, so that few tables are not too sure.
-fn dispersion_of_tables(values: &[f64], tables: &[Table]) -> f64 {
+fn dispersion_of_tables(values: &[f64], tables: &[TableResults]) -> f64 {
     const ASSUMED: f64 = 5.0;
     let (mut together, mut alone, mut sizes) = (0.0, 0.0, 0.0);
     let mut free = 1.0 - values.len() as f64;

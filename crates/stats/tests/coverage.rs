@@ -4,7 +4,7 @@
 use agon_stats::elo::expected_score;
 use agon_stats::{
     Controlled, EloEstimate, EloModel, GameCounts, Interval, Meeting, PairCounts, RandomNumbers,
-    Sprt, SprtVerdict, Strengths, Table, without_controls,
+    Sprt, SprtVerdict, Strengths, TableResults, without_controls,
 };
 
 const RUNS: u32 = 10_000;
@@ -157,8 +157,8 @@ fn intervals_of_strengths_have_their_coverage_when_pairs_are_independent() {
     });
 }
 
-/// Players of a table in the order of their luck and strength: each next place goes to a player with
-/// a chance in proportion to `10^(Elo / 400)`, so every two of them fulfil the Elo model.
+/// Players of a table in the order of their luck and strength: each next place goes to a player
+/// with a chance in proportion to `10^(Elo / 400)`, so every two of them fulfil the Elo model.
 fn ranked_table(random: &mut RandomNumbers, elo: &[f64], players: &[usize]) -> Vec<usize> {
     let mut late: Vec<(f64, usize)> = players
         .iter()
@@ -196,7 +196,7 @@ fn coverage_at_tables(size: usize, games: usize, spread: f64) -> [f64; 2] {
                     results.push((one, other, won));
                 }
             }
-            tables.push(Table { size, games: 1.0, results });
+            tables.push(TableResults { size, games: 1.0, results });
         }
         let mut meetings = Vec::new();
         for one in 0..8 {

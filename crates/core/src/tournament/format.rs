@@ -71,8 +71,8 @@ pub trait TournamentFormat {
     /// without those who left before the first round.
     fn next_round(&self, order: &[PlayerName], field: &Field<'_>) -> NextRound;
 
-    /// Returns whether an earlier version paired some rounds otherwise. It pairs as that version did
-    /// if `Field::as_earlier` says so; the verifier accepts both.
+    /// Returns whether an earlier version paired some rounds otherwise. The format pairs as that
+    /// version did if `Field::as_earlier` says so; the verifier accepts both.
     fn has_earlier_pairings(&self) -> bool {
         false
     }

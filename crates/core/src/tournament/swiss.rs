@@ -9,8 +9,8 @@
 //! 4. the most even seats: who sat first often sits last now.
 //!
 //! Among equally good pairings, the upper half of the players with one score meets the lower half.
-//! Larger tables are filled in order of score, and improved by a search for the best division of the
-//! players (`crate::division`). Its criteria are the same, but for the seats.
+//! Larger tables are filled in order of score, and improved by a search for the best division of
+//! the players (`crate::division`). Its criteria are the same, but for the seats.
 
 use super::scores::{self, Score, Scores, TieBreak};
 use super::{DrawnMatch, Field, MatchCount, Merit, NextRound, PlayerRecord, TournamentFormat};

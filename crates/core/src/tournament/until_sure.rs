@@ -148,8 +148,8 @@ impl TournamentFormat for UntilSure {
         NextRound::Round(drawn.collect(), Vec::new())
     }
 
-    /// Who is still in, then the estimated strength in thousandths of an Elo point. A player who
-    /// withdrew does not stand above those who play on.
+    /// Players who are still in come first. Then the estimated strength counts, in thousandths of
+    /// an Elo point.
     fn merits(&self, records: &[PlayerRecord], field: &Field<'_>) -> Vec<Merit> {
         let players: Vec<PlayerName> =
             records.iter().map(|record| record.summary.player.clone()).collect();

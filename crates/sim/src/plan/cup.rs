@@ -186,8 +186,8 @@ fn costs(rng: &mut Rng, policy: &mut Value) {
     }
 }
 
-/// Gives some tournaments of duplicate pairs a sequential test, which ends matches early. The numbers
-/// come from a copy, so that all other draws of a seed stay as they were.
+/// Gives some tournaments of duplicate pairs a sequential test, which ends matches early. The
+/// numbers come from a copy, so that all other draws of a seed stay as they were.
 fn sequential_test(rng: &Rng, preset: &str, policy: &mut Value) {
     let mut rng = rng.clone();
     let has_pairs = policy["match"]["duplicate"] == json!(true);
