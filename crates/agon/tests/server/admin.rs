@@ -134,7 +134,8 @@ fn tournament_created_with_pairing_by_rating_has_the_order_of_the_ladder() {
         names
     });
     let mut found = [met(0), met(1)];
-    (wanted.sort(), found.sort());
+    wanted.sort();
+    found.sort();
     assert_eq!(found, wanted, "{ratings:?}");
     place.verify();
 }
