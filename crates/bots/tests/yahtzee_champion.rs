@@ -155,6 +155,27 @@ fn levels_rise_in_mean_score() {
     assert!(means.is_sorted() && means[0] > 90.0 && means[3] > 240.0, "{means:?}");
 }
 
+/// The luck of these pairs is fixed, so every level always wins the same games.
+#[test]
+fn every_level_beats_the_one_below() {
+    let config = Config { dice: DiceSource::Duplicate, ..Config::default() };
+    for (level, pairs) in [(2, 10), (3, 10), (4, 20), (5, 40)] {
+        let mut upper = agon_bots::yahtzee::level(level);
+        let mut lower = agon_bots::yahtzee::level(level - 1);
+        let mut clock = Clock { seat: Seat(0), spent: Duration::ZERO, decisions: 0 };
+        let [mut won, mut lost] = [0, 0];
+        for seed in 0..pairs {
+            let first = play(&config, seed, [&mut upper, &mut lower], &mut clock);
+            let [low, high] = play(&config, seed, [&mut lower, &mut upper], &mut clock);
+            for [own, other] in [first, [high, low]] {
+                won += u32::from(own > other);
+                lost += u32::from(own < other);
+            }
+        }
+        assert!(won > lost, "level {level} won {won} and lost {lost} games");
+    }
+}
+
 /// The figures of docs/analysis.md: AGON_PAIRS=2000 plays 2,000 pairs.
 #[test]
 #[ignore = "takes minutes; docs/analysis.md has its figures"]

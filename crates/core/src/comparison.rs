@@ -4,14 +4,15 @@
 //! Games are the evidence, whatever the format made of them. In games of more than two players,
 //! each pair of players counts: the better rank beats the other. Void games do not count, nor do
 //! groups of duplicate games with a void game. Games of a group are not independent, so all errors
-//! come from the results of groups.
+//! come from the results of groups. Nor are the results of pairs at one table, so the errors of
+//! strengths come from those of tables.
 
 use crate::ids::PlayerName;
 use crate::policy::SprtRule;
 use crate::rating::{counted_games, rank_in};
 use crate::report::{GameEnd, GameResult, How, MatchResult, Results};
 use agon_stats::{
-    EloEstimate, GameCounts, Meeting, PairCounts, SprtVerdict, Strengths, elo, podium,
+    EloEstimate, GameCounts, Meeting, PairCounts, SprtVerdict, Strengths, TableResults, elo, podium,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -157,18 +158,22 @@ impl Comparison {
         let at: BTreeMap<&PlayerName, usize> =
             players.iter().enumerate().map(|(at, player)| (*player, at)).collect();
         let mut games: BTreeMap<(usize, usize), Games> = BTreeMap::new();
+        let mut tables = Vec::new();
         for report in results.rounds.iter().flat_map(|round| &round.matches) {
             let seated: Vec<usize> =
                 report.players.iter().filter_map(|player| at.get(player).copied()).collect();
             if report.result.how != How::Void && seated.len() == report.players.len() {
                 add_match(&mut games, results, &report.result, &seated, &players);
+                add_tables(&mut tables, results, &report.result, &seated, &players);
             }
         }
         let meetings: Vec<Meeting> =
             games.iter().map(|((one, other), games)| meeting(*one, *other, games)).collect();
         let fits = (1..=Strengths::PLAYERS_MAX).contains(&players.len()) && !meetings.is_empty();
-        let strengths =
-            fits.then(|| Strengths::fit(players.len(), &meetings, Strengths::PRIOR_GAMES));
+        let strengths = fits.then(|| {
+            let prior_games = Strengths::PRIOR_GAMES;
+            Strengths::fit_tables(players.len(), &meetings, &tables, prior_games)
+        });
         Comparison {
             players: compared_players(results, &meetings, strengths.as_ref()),
             pairs: games
@@ -211,6 +216,33 @@ fn add_match(
         of_pairs.into_iter().for_each(|points| pairs.add((2.0 * points) as usize));
         let entry = games.entry((first.min(second), first.max(second))).or_default();
         entry.test = Some(tested(players[first], rule, &pairs));
+    }
+}
+
+/// Adds the games of a match of three or more players, or its duplicate groups.
+fn add_tables(
+    tables: &mut Vec<TableResults>,
+    results: &Results,
+    result: &MatchResult,
+    seated: &[usize],
+    players: &[&PlayerName],
+) {
+    let size = seated.len();
+    if size < 3 {
+        return;
+    }
+    let group_size = if results.duplicate { size } else { 1 };
+    for group in counted_groups(result, group_size).chunks_exact(group_size) {
+        let points = |one: usize, other: usize| -> Option<(usize, usize, f64)> {
+            let halves = group.iter().map(|game| halves(game, players[one], players[other]));
+            Some((one, other, f64::from(halves.sum::<Option<u32>>()?) / 2.0))
+        };
+        let pairs = seated
+            .iter()
+            .enumerate()
+            .flat_map(|(first, one)| seated[first + 1..].iter().map(move |other| (*one, *other)));
+        let results = pairs.filter_map(|(one, other)| points(one, other)).collect();
+        tables.push(TableResults { size, games: group_size as f64, results });
     }
 }
 
@@ -293,7 +325,10 @@ fn tested(player: &PlayerName, rule: &SprtRule, pairs: &PairCounts) -> TestResul
 
 fn pair(one: &PlayerName, other: &PlayerName, games: Games) -> Option<ComparedPair> {
     let has_pairs = games.pairs.pairs() > 0;
-    let estimate = if has_pairs { games.pairs.estimate() } else { games.counts.estimate() }?;
+    let estimate = match games.group_size {
+        0 => games.counts.estimate(),
+        size => EloEstimate::of_groups(size, &games.groups),
+    }?;
     let GameCounts { losses: lost, draws: drawn, wins: won } = games.counts;
     Some(ComparedPair {
         one: one.clone(),

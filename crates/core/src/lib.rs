@@ -25,6 +25,7 @@
 
 mod chain;
 mod comparison;
+mod division;
 mod event;
 mod evidence;
 pub mod fair;

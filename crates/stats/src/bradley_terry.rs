@@ -9,6 +9,10 @@
 //! depend on that, but their errors do. There the group is the unit: the errors come from the
 //! variance of the points per group, as in a pentanomial model, by the sandwich formula `H⁻¹ J
 //! H⁻¹`. Here `H` is the information of independent games, and `J` the variance of the slope.
+//!
+//! A game of three or more players gives a result for every two of them, and these results are not
+//! independent either: a player who wins a game of four beats three others at once. The table is
+//! the unit then, and `J` grows by the share that the residuals of tables show ([`TableResults`]).
 
 use crate::elementary::exp;
 use crate::interval::Interval;
@@ -65,6 +69,18 @@ impl Meeting {
     }
 }
 
+/// A game of three or more players, or a duplicate group of such games: the points of every two of
+/// its players.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TableResults {
+    /// The number of players.
+    pub size: usize,
+    /// The number of games: 1, or the size of a duplicate group.
+    pub games: f64,
+    /// Two players, and the points of the first one against the second one.
+    pub results: Vec<(usize, usize, f64)>,
+}
+
 /// The strengths of players, with their errors. The mean strength is 0.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Strengths {
@@ -95,6 +111,16 @@ impl Strengths {
     /// # Panics
     /// If there are more than [`Strengths::PLAYERS_MAX`] players.
     pub fn fit(players: usize, meetings: &[Meeting], prior_games: f64) -> Strengths {
+        Strengths::fit_tables(players, meetings, &[], prior_games)
+    }
+
+    /// Like [`fit`](Strengths::fit), for meetings of which some come from these tables.
+    pub fn fit_tables(
+        players: usize,
+        meetings: &[Meeting],
+        tables: &[TableResults],
+        prior_games: f64,
+    ) -> Strengths {
         assert!(players <= Strengths::PLAYERS_MAX, "{players} players");
         let mut values = vec![0.0; players];
         let mut factor = Vec::new();
@@ -111,8 +137,11 @@ impl Strengths {
             }
         }
         let spread = Dispersion::of(&values, meetings);
-        let slope_factor = spread.as_ref().map(|spread| {
-            let scale = |meeting: &Meeting| spread.of_meeting(&values, meeting);
+        let of_tables = dispersion_of_tables(&values, tables);
+        let slope_factor = (spread.is_some() || !tables.is_empty()).then(|| {
+            let scale = |meeting: &Meeting| {
+                of_tables * spread.as_ref().map_or(1.0, |one| one.of_meeting(&values, meeting))
+            };
             cholesky(information(&values, meetings, prior_games, scale), players)
         });
         let covariance = centred_covariance(&factor, slope_factor.as_deref(), players);
@@ -273,6 +302,42 @@ impl Dispersion {
         let found = own + assumed * self.pooled * of_group;
         (found / ((groups.count + assumed) * of_group)).min(size)
     }
+}
+
+/// The variance of the points of a player at tables, relative to that of as many independent games
+/// against one opponent each.
+///
+/// If the players of a table of `k` are equally strong and nobody draws, it is `(k + 1) / 3`.
+/// Five tables like this are assumed, so that few tables are not too sure.
+fn dispersion_of_tables(values: &[f64], tables: &[TableResults]) -> f64 {
+    const ASSUMED: f64 = 5.0;
+    let (mut together, mut alone, mut sizes) = (0.0, 0.0, 0.0);
+    let mut free = 1.0 - values.len() as f64;
+    let mut of_player = vec![0.0; values.len()];
+    for table in tables {
+        for (one, other, points) in &table.results {
+            let residual = points - table.games * expected(values[*one] - values[*other]);
+            of_player[*one] += residual;
+            of_player[*other] -= residual;
+            alone += 2.0 * residual * residual;
+        }
+        for (one, other, _) in &table.results {
+            together += of_player[*one] * of_player[*one] + of_player[*other] * of_player[*other];
+            (of_player[*one], of_player[*other]) = (0.0, 0.0);
+        }
+        sizes += table.size as f64;
+        free += table.size as f64 - 1.0;
+    }
+    let count = tables.len() as f64;
+    if tables.is_empty() || alone <= 0.0 {
+        return 1.0;
+    }
+    let size = sizes / count;
+    // Fitted strengths make residuals smaller.
+    let correction = if free > 0.0 { (sizes - count) / free } else { 1.0 };
+    let assumed = ASSUMED * alone / count;
+    let found = together * correction + assumed * (size + 1.0) / 3.0;
+    (found / (alone + assumed)).clamp(1.0, (size - 1.0).max(1.0))
 }
 
 /// The score that a player expects per game who is stronger by `difference`.

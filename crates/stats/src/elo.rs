@@ -91,6 +91,18 @@ impl PairCounts {
     }
 }
 
+impl EloEstimate {
+    /// The estimate from duplicate groups of `size` games, by a player's points in each of them;
+    /// `None` without a group.
+    pub fn of_groups(size: usize, points: &[f64]) -> Option<EloEstimate> {
+        let mut counts = vec![0; 2 * size + 1];
+        for own in points {
+            counts[((2.0 * own).round() as usize).min(2 * size)] += 1;
+        }
+        estimate(&counts, size as f64)
+    }
+}
+
 /// The estimate from counts of equally spaced scores from 0 to 1, each from `games` games.
 fn estimate(counts: &[u64], games: f64) -> Option<EloEstimate> {
     let trials = counts.iter().sum::<u64>() as f64;

@@ -26,7 +26,7 @@ mod splitmix;
 pub mod sprt;
 pub mod student;
 
-pub use bradley_terry::{DuplicateGroups, Meeting, Strengths};
+pub use bradley_terry::{DuplicateGroups, Meeting, Strengths, TableResults};
 pub use control::{Controlled, without_controls};
 pub use elo::{EloEstimate, GameCounts, PairCounts};
 pub use interval::Interval;

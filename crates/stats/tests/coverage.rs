@@ -3,8 +3,8 @@
 
 use agon_stats::elo::expected_score;
 use agon_stats::{
-    Controlled, EloModel, GameCounts, Interval, Meeting, PairCounts, RandomNumbers, Sprt,
-    SprtVerdict, Strengths, without_controls,
+    Controlled, EloEstimate, EloModel, GameCounts, Interval, Meeting, PairCounts, RandomNumbers,
+    Sprt, SprtVerdict, Strengths, TableResults, without_controls,
 };
 
 const RUNS: u32 = 10_000;
@@ -80,6 +80,20 @@ fn interval_of_an_elo_difference_from_pairs_has_its_coverage() {
     });
 }
 
+/// Two players in duplicate groups of three games, whose luck helps the same player in all of them.
+#[test]
+fn interval_of_an_elo_difference_from_groups_of_three_has_its_coverage() {
+    let truth = agon_stats::elo::difference(mean_score(35.0));
+    assert_coverage("Elo of 200 groups of three", |random| {
+        let group = |random: &mut RandomNumbers| {
+            let score = expected_score(35.0 + 150.0 * random.normal());
+            (0..3).map(|_| outcome(random, score, 0.1) as f64 / 2.0).sum()
+        };
+        let points: Vec<f64> = (0..200).map(|_| group(random)).collect();
+        EloEstimate::of_groups(3, &points).unwrap().interval.contains(truth)
+    });
+}
+
 #[test]
 fn intervals_of_strengths_have_their_coverage() {
     const ELO: [f64; 5] = [120.0, 60.0, 0.0, -60.0, -120.0];
@@ -141,6 +155,74 @@ fn intervals_of_strengths_have_their_coverage_when_pairs_are_independent() {
     assert_coverage_of_pairs("independent pairs", |random, score| {
         (0..2).map(|_| f64::from(u8::from(random.unit() < score))).sum()
     });
+}
+
+/// Players of a table in the order of their luck and strength: each next place goes to a player
+/// with a chance in proportion to `10^(Elo / 400)`, so every two of them fulfil the Elo model.
+fn ranked_table(random: &mut RandomNumbers, elo: &[f64], players: &[usize]) -> Vec<usize> {
+    let mut late: Vec<(f64, usize)> = players
+        .iter()
+        .map(|player| {
+            let rate = f64::powf(10.0, elo[*player] / 400.0);
+            (-f64::ln(1.0 - random.unit()) / rate, *player)
+        })
+        .collect();
+    late.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    late.into_iter().map(|(_, player)| player).collect()
+}
+
+/// The coverage of strengths from games of `size` of eight players: with tables as units, and with
+/// every pair as an independent game.
+fn coverage_at_tables(size: usize, games: usize, spread: f64) -> [f64; 2] {
+    let elo: [f64; 8] = std::array::from_fn(|at| spread * (3.5 - at as f64));
+    let mut random = RandomNumbers::new(41);
+    let mut hits = [0u32; 2];
+    for run in 0..RUNS {
+        let (mut points, mut met) = ([[0.0; 8]; 8], [[0.0; 8]; 8]);
+        let mut tables = Vec::new();
+        for _ in 0..games {
+            let mut players: Vec<usize> = (0..8).collect();
+            for at in 0..size {
+                players.swap(at, at + (random.unit() * (8 - at) as f64) as usize);
+            }
+            let ranked = ranked_table(&mut random, &elo, &players[..size]);
+            let mut results = Vec::new();
+            for (place, better) in ranked.iter().enumerate() {
+                for worse in &ranked[place + 1..] {
+                    let (one, other) = (*better.min(worse), *better.max(worse));
+                    let won = f64::from(u8::from(one == *better));
+                    points[one][other] += won;
+                    met[one][other] += 1.0;
+                    results.push((one, other, won));
+                }
+            }
+            tables.push(TableResults { size, games: 1.0, results });
+        }
+        let mut meetings = Vec::new();
+        for one in 0..8 {
+            for other in one + 1..8 {
+                let (points, games) = (points[one][other], met[one][other]);
+                meetings.push(Meeting::of_games(one, other, points, games));
+            }
+        }
+        let player = run as usize % 8;
+        let by_tables = Strengths::fit_tables(8, &meetings, &tables, 0.1);
+        let by_pairs = Strengths::fit(8, &meetings, 0.1);
+        for (hits, fitted) in hits.iter_mut().zip([by_tables, by_pairs]) {
+            *hits += u32::from(fitted.interval(player, 0.95).contains(elo[player]));
+        }
+    }
+    hits.map(|hits| f64::from(hits) / f64::from(RUNS))
+}
+
+#[test]
+fn intervals_of_strengths_have_their_coverage_at_tables_of_many() {
+    for (size, games, spread) in [(3, 100, 40.0), (4, 60, 0.0), (4, 100, 40.0), (6, 60, 40.0)] {
+        let [by_tables, by_pairs] = coverage_at_tables(size, games, spread);
+        eprintln!("{games} games of {size}, {spread} Elo apart: {by_tables}, by pairs {by_pairs}");
+        assert!((0.94..=0.96).contains(&by_tables), "tables of {size}: {by_tables}");
+        assert!(by_pairs < 0.93, "pairs of one table are not independent: {by_pairs}");
+    }
 }
 
 /// How often a test accepts H1 if the player is really `elo` stronger, and its mean length.

@@ -171,10 +171,13 @@ fn rounds(rounds: &[RoundResult]) -> String {
         if round.matches.len() > 60 {
             let _ = writeln!(out, "  … and {} more", round.matches.len() - 60);
         }
-        for bye in round.byes.iter().take(10) {
-            let who = bye.player.as_ref().map_or("a bye", PlayerName::as_str);
-            let _ = writeln!(out, "  bye   {who}: {}", bye.reason);
-        }
+        let idle: Vec<&str> =
+            round.byes.iter().filter_map(|bye| Some(bye.player.as_ref()?.as_str())).collect();
+        let _ = match idle.len() {
+            0 => Ok(()),
+            1..=10 => writeln!(out, "  bye: {}", idle.join(", ")),
+            count => writeln!(out, "  byes: {} and {} more", idle[..10].join(", "), count - 10),
+        };
     }
     out
 }

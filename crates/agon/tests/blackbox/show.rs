@@ -91,6 +91,24 @@ fn a_cross_table_for_people() {
     snapshot("results-round-robin", &ended.stdout);
 }
 
+/// Every row has the value of every tie-break, and a bye is one short line.
+#[test]
+fn tie_breaks_of_a_swiss_tournament_with_their_values() {
+    let place = Place::new();
+    let order = "buchholz+sonneborn-berger+head-to-head+games+points+luck-adjusted";
+    let format = format!("swiss:rounds=3,tie_breaks={order}");
+    let mut args = vec!["run", "--game", "yahtzee", "--format", &format, "--seed", "3"];
+    args.extend(["--out", "run", "--player", "ann=house:greedy", "bob=house:random"]);
+    args.extend(["cyd=house:random", "dan=house:greedy", "eve=house:level-1"]);
+    let ended = place.good(&args);
+    snapshot("results-swiss", &ended.stdout);
+    for row in place.results("run")["standings"].as_array().expect("rows") {
+        let values = row["tie_breaks"].as_array().expect("values").iter();
+        let names: Vec<&str> = values.map(|one| one["by"].as_str().expect("a name")).collect();
+        assert_eq!(names, ["score"].into_iter().chain(order.split('+')).collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn a_knockout_for_people() {
     let place = Place::new();

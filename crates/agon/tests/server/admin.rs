@@ -90,6 +90,56 @@ fn created_tournament_has_the_format_and_pairing_that_were_given() {
     place.verify();
 }
 
+/// The server takes the ratings from its ladder, and the strongest player comes first.
+#[test]
+fn tournament_created_with_pairing_by_rating_has_the_order_of_the_ladder() {
+    let place = Place::new("");
+    let server = Server::start(&place);
+    let players = ["house:random", "house:optimal", "house:level-1", "house:greedy"];
+    let create = |id, format, pairing| {
+        let args = ["tournament", "create", id, "--preset", "yahtzee-class", "--format", format];
+        let more = ["--pairing", pairing, "--named"];
+        must(&place, &server, &[&args[..], &more, &players].concat());
+        until("the cup is over", || place.is_over(id));
+        let raw = must(&place, &server, &["--json", "tournament", "show", id]);
+        serde_json::from_str::<Value>(&raw).expect("JSON")
+    };
+    create("league", "round-robin:cycles=2", "order");
+    let raw = create("cup", "bracket", "rating");
+    let policy = &raw["plan"]["policy"];
+    assert_eq!(policy["pairing"], "rating");
+    let ratings = policy["ratings"].as_object().expect("ratings");
+    let mut by_rating: Vec<(&str, i64)> = ratings
+        .iter()
+        .map(|(player, rating)| (player.as_str(), rating.as_i64().expect("a number")))
+        .collect();
+    by_rating.sort_by_key(|(_, rating)| std::cmp::Reverse(*rating));
+    assert_eq!(by_rating.len(), players.len(), "{ratings:?}");
+    assert_eq!(by_rating[3].0, "house:random", "{ratings:?}");
+    // In a bracket of four the first meets the last, and the second the third.
+    let first = raw["results"]["rounds"][0]["matches"].as_array().expect("matches");
+    let met = |number: usize| {
+        let mut names: Vec<&str> = first[number]["players"]
+            .as_array()
+            .expect("players")
+            .iter()
+            .map(|name| name.as_str().expect("a name"))
+            .collect();
+        names.sort_unstable();
+        names
+    };
+    let mut wanted = [[0, 3], [1, 2]].map(|pair| {
+        let mut names = pair.map(|at: usize| by_rating[at].0).to_vec();
+        names.sort_unstable();
+        names
+    });
+    let mut found = [met(0), met(1)];
+    wanted.sort();
+    found.sort();
+    assert_eq!(found, wanted, "{ratings:?}");
+    place.verify();
+}
+
 /// The tournament, and not the lobby, records the edition of the rules of until-sure.
 #[test]
 fn log_of_until_sure_over_pairs_verifies() {

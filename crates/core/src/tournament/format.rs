@@ -71,6 +71,12 @@ pub trait TournamentFormat {
     /// without those who left before the first round.
     fn next_round(&self, order: &[PlayerName], field: &Field<'_>) -> NextRound;
 
+    /// Returns whether an earlier version paired some rounds otherwise. The format pairs as that
+    /// version did if `Field::as_earlier` says so; the verifier accepts both.
+    fn has_earlier_pairings(&self) -> bool {
+        false
+    }
+
     /// The merit of each of the `records`, by which players are ranked.
     fn merits(&self, records: &[PlayerRecord], field: &Field<'_>) -> Vec<Merit>;
 
@@ -179,6 +185,8 @@ pub struct Field<'a> {
     pub ratings: &'a BTreeMap<PlayerName, i64>,
     /// True if the time for new rounds is over.
     pub is_time_up: bool,
+    /// True if rounds are paired as earlier versions did, to verify their logs.
+    pub as_earlier: bool,
     /// The winners, once the rounds are over.
     pub winners: &'a [PlayerName],
     /// Faults outside matches.

@@ -278,6 +278,8 @@ pub struct Tournament {
     plan: Arc<TournamentPlan>,
     kind: Arc<dyn GameKind>,
     secret: Option<Secret>,
+    /// True if rounds are paired as earlier versions did, to verify their logs.
+    pairs_as_earlier: bool,
     state: State,
 }
 
@@ -340,7 +342,7 @@ impl Tournament {
             cut_off: BTreeSet::new(),
             awarded: None,
         };
-        Tournament { plan: Arc::new(plan), kind, secret, state }
+        Tournament { plan: Arc::new(plan), kind, secret, pairs_as_earlier: false, state }
     }
 
     /// Folds a tournament from its stream. `secret` is needed only to continue the tournament.
@@ -362,6 +364,11 @@ impl Tournament {
             folded.apply(&line.event)?;
         }
         Ok(folded)
+    }
+
+    /// Says whether the next rounds are paired as earlier versions did.
+    pub(crate) fn pair_as_earlier(&mut self, as_earlier: bool) {
+        self.pairs_as_earlier = as_earlier;
     }
 
     /// The plan of the tournament.
@@ -519,6 +526,7 @@ impl Tournament {
             rounds_before: 0,
             ratings: &self.plan.policy.ratings,
             is_time_up: self.state.is_time_up,
+            as_earlier: self.pairs_as_earlier,
             winners: &self.state.winners,
             faults: &self.state.faults,
             out: out.map(|entrant| &entrant.player).collect(),

@@ -57,6 +57,10 @@ impl TournamentFormat for Stages {
         self.stages.iter_mut().for_each(|stage| stage.format.use_current_rules(rules));
     }
 
+    fn has_earlier_pairings(&self) -> bool {
+        self.stages.iter().any(|stage| stage.format.rules().has_earlier_pairings())
+    }
+
     fn measures_luck(&self) -> bool {
         self.stages.iter().any(|stage| stage.format.rules().measures_luck())
     }
@@ -271,6 +275,7 @@ impl<'a> Begun<'a> {
             rounds_before: whole.rounds_before + self.from as u32,
             ratings: whole.ratings,
             is_time_up: false,
+            as_earlier: whole.as_earlier,
             winners: whole.winners,
             faults: &[],
             out: whole.out.clone(),

@@ -9,11 +9,12 @@
 //! 4. the most even seats: who sat first often sits last now.
 //!
 //! Among equally good pairings, the upper half of the players with one score meets the lower half.
-//! Larger tables are filled in order of score, and improved by exchanges of players until no
-//! exchange helps. That is good, but not proven to be the best.
+//! Larger tables are filled in order of score, and improved by a search for the best division of
+//! the players (`crate::division`). Its criteria are the same, but for the seats.
 
 use super::scores::{self, Score, Scores, TieBreak};
 use super::{DrawnMatch, Field, MatchCount, Merit, NextRound, PlayerRecord, TournamentFormat};
+use crate::division::{self, BYE, Division, REMATCH};
 use crate::ids::{MatchId, PlayerName};
 use crate::matching::{self, Cost, Matching};
 use crate::policy::{MatchRules, Ties};
@@ -130,6 +131,10 @@ impl TournamentFormat for Swiss {
         NextRound::Round(matches, byes)
     }
 
+    fn has_earlier_pairings(&self) -> bool {
+        self.max > 2
+    }
+
     fn merits(&self, records: &[PlayerRecord], field: &Field<'_>) -> Vec<Merit> {
         scores::merits(records, field, &self.tie_breaks)
     }
@@ -187,6 +192,8 @@ struct Drawing<'a> {
     round: u32,
     /// The number of the round within the format, and of how many.
     of: (usize, usize),
+    /// True if tables are divided as earlier versions did.
+    as_earlier: bool,
 }
 
 impl<'a> Drawing<'a> {
@@ -203,7 +210,7 @@ impl<'a> Drawing<'a> {
         let mut seekers: Vec<Seeker<'_>> = seekers.collect();
         seekers.sort_by_key(|seeker| Reverse(seeker.score.points));
         let of = (field.rounds.len() + 1, total);
-        Drawing { seekers, round: field.next_number(), of }
+        Drawing { seekers, round: field.next_number(), of, as_earlier: field.as_earlier }
     }
 
     fn pairs(&self) -> (Vec<DrawnMatch>, Vec<Bye>) {
@@ -271,18 +278,30 @@ impl<'a> Drawing<'a> {
         // The players with the fewest byes sit out, and among these the lowest in order.
         let mut last: Vec<usize> = (0..count).rev().collect();
         last.sort_by_key(|at| self.seekers[*at].score.byes);
-        let idle = &last[..idle];
-        let left: Vec<usize> = (0..count).filter(|at| !idle.contains(at)).collect();
-        let why = format!("{count} players: {} sit out of games of {min} to {max}", idle.len());
-        let byes = idle.iter().map(|at| self.bye(*at, why.clone())).collect();
+        last.truncate(idle);
+        let left: Vec<usize> = (0..count).filter(|at| !last.contains(at)).collect();
         let mut tables = self.fill(&left, left.len().div_ceil(max));
         self.improve(&mut tables);
-        let matches = tables.into_iter().zip(1..).map(|(mut table, number)| {
+        let mut division = Division { tables, idle: last, is_proven: false };
+        if !self.as_earlier {
+            division = division::improved(self, division);
+            // The table of the first player comes first.
+            division.tables.sort_by_key(|table| table.iter().copied().min());
+            division.idle.sort_by_key(|at| Reverse(*at));
+        }
+        let why = format!("{count} players: {idle} sit out of games of {min} to {max}");
+        let byes = division.idle.iter().map(|at| self.bye(*at, why.clone())).collect();
+        let again = match (self.as_earlier, division.is_proven) {
+            (true, _) => "since no exchange of players avoids it",
+            (false, true) => "since a round without rematches is impossible",
+            (false, false) => "since no round without rematches was found",
+        };
+        let matches = division.tables.into_iter().zip(1..).map(|(mut table, number)| {
             // Players who sat late so far sit early.
             table.sort_by_key(|at| (Reverse(self.seekers[*at].score.seats), *at));
             DrawnMatch {
                 id: MatchId::of(self.round, number),
-                reason: self.table_reason(&table),
+                reason: self.table_reason(&table, again),
                 players: table.iter().map(|at| self.seekers[*at].player.clone()).collect(),
             }
         });
@@ -344,17 +363,12 @@ impl<'a> Drawing<'a> {
 
     /// The cost of a table: rematches, then squared differences of scores.
     fn table_cost(&self, table: &[usize]) -> Cost {
-        let pairs = table.iter().enumerate().flat_map(|(at, one)| {
-            table[at + 1..].iter().map(move |other| (&self.seekers[*one], &self.seekers[*other]))
-        });
-        let cost = |(one, other): (&Seeker<'_>, &Seeker<'_>)| {
-            let difference = Cost::from(one.score.points - other.score.points);
-            Cost::from(one.times_met(other)) * (1 << 60) + difference * difference
-        };
-        pairs.map(cost).sum()
+        let others = |at: usize| table[at + 1..].iter().map(move |other| (table[at], *other));
+        let pairs = (0..table.len()).flat_map(others);
+        pairs.map(|(one, other)| division::Costs::pair(self, one, other)).sum()
     }
 
-    fn table_reason(&self, table: &[usize]) -> String {
+    fn table_reason(&self, table: &[usize], why_again: &str) -> String {
         let points = || table.iter().map(|at| self.seekers[*at].score.points);
         let (least, most) = (points().min().unwrap_or(0), points().max().unwrap_or(0));
         let scores = match least == most {
@@ -367,10 +381,25 @@ impl<'a> Drawing<'a> {
                 .any(|other| self.seekers[*one].times_met(&self.seekers[*other]) > 0)
         };
         let again = match table.iter().enumerate().any(met) {
-            true => "; some of them meet again, since no exchange of players avoids it",
-            false => "",
+            true => format!("; some of them meet again, {why_again}"),
+            false => String::new(),
         };
         format!("{}: {scores}{again}", self.round_name())
+    }
+}
+
+impl division::Costs for Drawing<'_> {
+    fn pair(&self, one: usize, other: usize) -> Cost {
+        let (one, other) = (&self.seekers[one], &self.seekers[other]);
+        let difference = Cost::from(one.score.points - other.score.points);
+        Cost::from(one.times_met(other)) * REMATCH + difference * difference
+    }
+
+    fn idle(&self, player: usize) -> Cost {
+        let Seeker { score, .. } = &self.seekers[player];
+        let least = self.seekers.last().map_or(0, |last| last.score.points);
+        let above = Cost::from(score.points - least);
+        Cost::from(score.byes) * BYE + above * above
     }
 }
 

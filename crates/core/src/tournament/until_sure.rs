@@ -148,18 +148,21 @@ impl TournamentFormat for UntilSure {
         NextRound::Round(drawn.collect(), Vec::new())
     }
 
-    /// The estimated strength, in thousandths of an Elo point.
+    /// Players who are still in come first. Then the estimated strength counts, in thousandths of
+    /// an Elo point.
     fn merits(&self, records: &[PlayerRecord], field: &Field<'_>) -> Vec<Merit> {
         let players: Vec<PlayerName> =
             records.iter().map(|record| record.summary.player.clone()).collect();
         let strengths = self.strengths(&players, field);
-        let merit = |at: usize| vec![(strengths.elo(at) * 1_000.0).round() as i64];
-        (0..players.len()).map(merit).collect()
+        let strength = |at: usize| (strengths.elo(at) * 1_000.0).round() as i64;
+        let merit =
+            |(at, record): (usize, &PlayerRecord)| vec![i64::from(!record.is_out), strength(at)];
+        records.iter().enumerate().map(merit).collect()
     }
 
     fn shown(&self, merit: &[i64]) -> Vec<TieBreakValue> {
         let value = |merit: &i64| TieBreakValue { by: "strength".into(), value: merit / 1_000 };
-        merit.first().map(value).into_iter().collect()
+        merit.last().map(value).into_iter().collect()
     }
 
     fn matches_total(&self, players: usize, drawn: &[usize]) -> MatchCount {

@@ -2,8 +2,9 @@
 
 use crate::support::plan::{numbered, of_preset};
 use agon_core::{
-    Event, Format, GameEnd, GameResult, How, MatchPlan, MatchResult, PlayerName, Secret, StreamEnd,
-    Ties, Timestamp, Tournament, TournamentCommand, TournamentPlan, UntilSure, verify,
+    Event, Fault, FaultKind, Format, GameEnd, GameResult, How, MatchPlan, MatchResult, PlayerName,
+    Secret, StreamEnd, Ties, Timestamp, Tournament, TournamentCommand, TournamentPlan, UntilSure,
+    verify,
 };
 use agon_games::Registry;
 use agon_stats::RandomNumbers;
@@ -84,6 +85,31 @@ fn close_players_near_the_top_play_most() {
     assert!(matches("p1") > 3 * matches("p6"), "{} and {}", matches("p1"), matches("p6"));
     let reason = &played.last().unwrap().reason;
     assert!(reason.contains("their match tells most"), "{reason}");
+}
+
+#[test]
+fn player_who_withdrew_stands_behind_those_who_play_on() {
+    let format = UntilSure { confidence: 95, places: 1, matches_max: 60, pairs: false };
+    let mut cup = tournament(5, format);
+    let mut random = RandomNumbers::new(3);
+    // The strongest player wins nearly every match, and then goes home.
+    while cup.rounds().len() < 4 {
+        let plan = cup.open_matches().next().cloned().unwrap();
+        let result = drawn(&plan, 300.0, &mut random);
+        let command = TournamentCommand::Report { id: plan.id, result, head: None };
+        cup.step(command).unwrap();
+    }
+    let leader = cup.results().standings[0].clone();
+    assert_eq!(leader.player.as_str(), "p1");
+    let fault = Fault::new(FaultKind::Withdrew, "withdrew", "went home");
+    cup.step(TournamentCommand::Drop { player: leader.player, fault }).unwrap();
+    let places = || {
+        let standings = cup.results().standings;
+        let at = standings.iter().position(|one| one.player.as_str() == "p1").unwrap();
+        (standings[at].rank, standings[at].tie_breaks.clone(), standings.len())
+    };
+    assert_eq!(places().0 as usize, places().2, "{:?}", cup.results().standings);
+    assert_eq!(places().1, leader.tie_breaks, "the strength is still shown");
 }
 
 #[test]

@@ -63,6 +63,7 @@ pub(super) fn draw(rng: &mut Rng, number: u64, count: usize, game: Option<&str>)
         "bank_ms": if rng.chance(200) { rng.between(100, 2_000) } else { 0 },
         "wait_ms": rng.between(0, 8_000),
     });
+    sequential_test(rng, preset, &mut policy);
     let (entry, selection) = selection(rng, &id, entrants);
     let wanted = json!({
         "id": id, "preset": preset, "policy": policy, "config": config, "selection": selection,
@@ -182,6 +183,26 @@ fn costs(rng: &mut Rng, policy: &mut Value) {
         policy["match"]["rotate_seats"] = json!(rng.chance(500));
         policy["match"]["confirm_result"] = json!(rng.chance(300));
         policy["match"]["duplicate"] = json!(rng.chance(300));
+    }
+}
+
+/// Gives some tournaments of duplicate pairs a sequential test, which ends matches early. The
+/// numbers come from a copy, so that all other draws of a seed stay as they were.
+fn sequential_test(rng: &Rng, preset: &str, policy: &mut Value) {
+    let mut rng = rng.clone();
+    let has_pairs = policy["match"]["duplicate"] == json!(true);
+    let format = &policy["format"];
+    let may_have_more = match format["kind"].as_str() {
+        Some("knockout") => true,
+        Some("swiss") => !format["max"].is_null(),
+        Some(_) => false,
+        None => !preset.starts_with("yahtzee"),
+    };
+    if has_pairs && !may_have_more && rng.chance(800) {
+        let (elo1, pairs_max) = (rng.between(50, 400), rng.between(1, 4));
+        policy["match"]["sprt"] = json!({
+            "elo0": 0, "elo1": elo1, "alpha": 0.2, "beta": 0.2, "pairs_max": pairs_max,
+        });
     }
 }
 
