@@ -51,6 +51,29 @@ fn next_request(client: &mut Client) -> Value {
     }
 }
 
+#[test]
+fn statistics_count_what_the_lists_of_faults_show() {
+    let mut server = Server::start();
+    server.register_operator("olga", "the pw of olga");
+    let olga = log_in(&server, "olga");
+    let mut ann = by_hand(&server, "ann");
+    let players = ["ann", "house:cheat", "house:greedy"];
+    let policy = json!({"match": {"cheat": "remove"}});
+    announce(&server, &olga, "cup", "trains", &players, policy);
+    next_request(&mut ann);
+    ann.say("garbage");
+    until("the cup has ended", || server.finished("cup").is_some());
+    for (player, has_faults) in players.iter().zip([true, true, false]) {
+        let listed = ask(&server, &format!("/accounts/{player}/faults"), Some(&olga));
+        let listed = listed.expect(200).json()["faults"].as_array().map_or(0, Vec::len) as u64;
+        assert_eq!(listed > 0, has_faults, "{player}");
+        until("the statistics agree", || {
+            let counted = get(&server, &format!("/statistics/{player}"))["total"].clone();
+            counted["faults"] == listed
+        });
+    }
+}
+
 const FAULTS: &str = "/tournaments/rails/matches/r1m1/faults";
 
 #[test]

@@ -84,7 +84,9 @@ fn tournament_of_a_game_without_luck_says_so_and_shows_the_cost_of_decisions() {
         assert!(near(cost, one["per_decision"]["mean"].as_f64().unwrap()), "{one}");
         assert!(near(reach, (high - low) / 2.0), "{one}");
     }
+    let mean = |one: &Value| one["per_decision"]["mean"].as_f64().unwrap();
+    assert!(costs.is_sorted_by(|one, next| mean(one) <= mean(next)), "{analysis}");
     let random = costs.iter().find(|one| one["player"] == "house:random").unwrap();
-    assert_eq!(costs.last().unwrap(), random, "random moves cost most");
+    assert!(mean(random) > 0.0 && random["mistakes"] != 0, "random moves cost something");
     accessible_in_every_look(&mut browser, "cost of decisions");
 }

@@ -503,7 +503,7 @@ mod tests {
         for receipt in [None, Some(delivered(2_000))] {
             let (mut cells, mut services, lobby, ann) = cell_of_two();
             let cx = &mut Context { services: &mut services, accounts: lobby.accounts() };
-            for receipt in receipt {
+            if let Some(receipt) = receipt {
                 assert!(cells.receive(cx, &ann, receipt).is_ok());
             }
             let said = cells.receive(cx, &ann, answer(Some(late), Timestamp::from_ms(2_000)));
