@@ -483,7 +483,9 @@ impl Shared {
                     let drift_ms = clocks.note(database_ms, (begun, boot_time()));
                     self.drift_ms.store(drift_ms, Ordering::Relaxed);
                 }
-                Ok((None, _)) => self.register_again(&mut client, &ownership.node),
+                Ok((None, _)) => {
+                    tracing::warn!("node {} is no longer registered", ownership.node.id)
+                }
                 Err(error) if !has_failed => {
                     tracing::warn!("failed to renew the lease: {}", describe(&error));
                     has_failed = true;
@@ -496,17 +498,6 @@ impl Shared {
         // A clean end frees the cells at once. After a failure the lease expires by itself.
         if let Some(mut client) = client {
             let _ = client.execute(UNREGISTER, &[&ownership.node.id]);
-        }
-    }
-
-    /// Adds the row of the node again: this process has stood by again, and its earlier connection
-    /// has taken the row with it.
-    fn register_again(&self, client: &mut Option<Client>, node: &Node) {
-        let node = Node { drained: self.is_drained.load(Ordering::Relaxed), ..node.clone() };
-        let Some(client) = client else { return };
-        match register(client, &node) {
-            Ok(()) => tracing::info!("node {} is registered again", node.id),
-            Err(error) => tracing::warn!("failed to register the node: {}", describe(&error)),
         }
     }
 

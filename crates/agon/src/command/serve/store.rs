@@ -18,7 +18,7 @@ use anyhow::{Context, Result};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::{Arc, LazyLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
@@ -301,19 +301,13 @@ fn is_away(error: &LogError) -> bool {
     matches!(error, LogError::Io { kind: ErrorKind::NotConnected, .. })
 }
 
-/// The name of this process as a node. No other node has it, not even an earlier process of the
-/// same machine or container. A process keeps it when it stands by again, so that it may claim the
-/// log that it owned without waiting for its own lease.
-static NODE_ID: LazyLock<String> = LazyLock::new(|| {
+/// This process as a node. No other node has its name, not even an earlier process of the same
+/// machine or container.
+pub(crate) fn this_node(address: String) -> Node {
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let random = RandomState::new().build_hasher().finish() as u16;
-    format!("{machine}-{}-{random:04x}", std::process::id())
-});
-
-/// This process as a node.
-pub(crate) fn this_node(address: String) -> Node {
     Node {
-        id: NODE_ID.clone(),
+        id: format!("{machine}-{}-{random:04x}", std::process::id()),
         address,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         lease: LEASE,
