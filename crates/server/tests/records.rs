@@ -53,7 +53,7 @@ fn next_request(client: &mut Client) -> Value {
 
 #[test]
 fn statistics_count_what_the_lists_of_faults_show() {
-    let mut server = Server::start();
+    let server = Server::start();
     server.register_operator("olga", "the pw of olga");
     let olga = log_in(&server, "olga");
     let mut ann = by_hand(&server, "ann");

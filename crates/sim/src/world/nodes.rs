@@ -258,7 +258,7 @@ impl World {
     /// Returns whether the bus says that a node is not connected: its process has ended. The bus
     /// says so of every second node, so that the others wait for the rest.
     pub(super) fn has_left_bus(&self, node: u32) -> bool {
-        self.bus.is_some() && node % 2 == 0 && self.nodes.iter().all(|one| one.id != node)
+        self.bus.is_some() && node.is_multiple_of(2) && self.nodes.iter().all(|one| one.id != node)
     }
 
     /// Returns whether a node's process is there and not stopped.
